@@ -1,4 +1,4 @@
-/* Mixed problems by the thousand and by their oddities, by the fast path and by
+/* Mixed problems by the thousand and by their oddities, by the stages and by
  * Lemke's method: solved and verified, or ended with a status. */
 #include <math.h>
 #include <stdlib.h>

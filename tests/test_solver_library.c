@@ -1,5 +1,5 @@
-/* Every problem of the library (bench/library.h) meets its promise, by the fast
- * path and by Lemke's method, and is the same on every run. */
+/* Every problem of the library (bench/library.h) meets its promise, by the
+ * stages and by Lemke's method, and is the same on every run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The fast path's methods one by one, on problems small enough to be solved by hand:
+/* The stages' methods one by one, on problems small enough to be solved by hand:
  * which states a guess stands for, how a pair's impulses are spread, how many pivots
  * and factorisations a path takes, what a factored system solves. */
 #include <math.h>
@@ -6,11 +6,11 @@
 
 #include "problems.h"
 #include "solver/active_set.h"
-#include "solver/fast_continuation.h"
-#include "solver/fast_interior.h"
-#include "solver/fast_pivots.h"
-#include "solver/fast_proximal.h"
-#include "solver/fast_spread.h"
+#include "solver/continuation.h"
+#include "solver/interior_point.h"
+#include "solver/pivots.h"
+#include "solver/homotopy.h"
+#include "solver/spread.h"
 #include "lcp/lemke_factor.h"
 #include "solver/solver.h"
 #include "testing.h"
@@ -20,33 +20,33 @@ static const double g_h = 9.81 * 0.01; // m/s that a box gains in a step
 /* ---- helpers ------------------------------------------------------------- */
 
 /* A problem in the box formulation, with room for every method. */
-static void open_work(fast_work *work, const mlcp_problem *problem) {
+static void open_work(solve_work *work, const mlcp_problem *problem) {
   memset(work, 0, sizeof *work);
   work->arena.source = &memory_from_malloc;
   body_blocks_init(&work->blocks, &memory_from_malloc);
   arena_start(&work->arena);
   CU_ASSERT_EQUAL_FATAL(box_build(&work->box, &work->arena, problem),
                         BOX_BUILT);
-  CU_ASSERT_FATAL(fast_work_reserve(work) && fast_continuation_reserve(work) &&
-                  fast_interior_reserve(work) && fast_pivots_reserve(work) &&
-                  fast_proximal_reserve(work));
+  CU_ASSERT_FATAL(solve_work_reserve(work) && continuation_reserve(work) &&
+                  interior_point_reserve(work) && pivots_reserve(work) &&
+                  homotopy_reserve(work));
   CU_ASSERT_FATAL(body_blocks_order(&work->blocks, work->box.n_bodies,
                                     work->box.body_pairs,
                                     work->box.n_body_pairs));
-  fast_work_set_cost(work);
+  solve_work_set_cost(work);
   work->budget = INFINITY;
   work->target = work->enough = work->soon = 1e-11;
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
 }
 
-static void close_work(fast_work *work) {
+static void close_work(solve_work *work) {
   arena_release(&work->arena);
   body_blocks_release(&work->blocks);
 }
 
 /* The box row of a row of the problem. */
-static int box_row_of(const fast_work *work, int row) {
+static int box_row_of(const solve_work *work, int row) {
   for (int r = 0; r < work->box.n_rows; r++)
     if (work->box.origin[r].row == row) return r;
   return -1;
@@ -76,7 +76,7 @@ static void make_tower(test_problem *problem, int n) {
 }
 
 /* Impulses of the towers' contacts: each carries all that is above it. */
-static void expect_tower(const fast_work *work, const double p[], int n) {
+static void expect_tower(const solve_work *work, const double p[], int n) {
   double above = 0;
   for (int i = n - 1; i >= 0; i--) {
     above += (1 + i) * g_h;
@@ -92,7 +92,7 @@ static void expect_tower(const fast_work *work, const double p[], int n) {
 static void test_states_of_a_guess(void) {
   const double along[6] = {1}, up[3] = {0, 0, 1}, below[3] = {0, 0, 0};
   test_problem problem;
-  fast_work work;
+  solve_work work;
   problem_init(&problem);
   problem_add_box(&problem, 1, 0, 0, 0.5, 0.5, 0.5, 0.5);
   int motor = problem_add_row(&problem, 0, -1, along, NULL, 0, -2, 4);
@@ -112,7 +112,7 @@ static void test_states_of_a_guess(void) {
     memset(work.p, 0, sizeof *work.p * (size_t)work.box.n_rows);
     work.p[m] = motors[i].p;
     work.p[normal] = 1e-12;
-    fast_work_evaluate(&work);
+    solve_work_evaluate(&work);
     active_set_of_guess(&work);
     CU_ASSERT_EQUAL(work.state[m], motors[i].state);
     CU_ASSERT_EQUAL(work.state[normal], ROW_ACTIVE);
@@ -157,7 +157,7 @@ static void test_spread_takes_the_nearest(void) {
   const double up[3] = {0, 0, 1};
   const double corners[4][3] = {{1, 1, 0}, {-1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
   test_problem problem;
-  fast_work work;
+  solve_work work;
   problem_init(&problem);
   problem_add_box(&problem, 1, 0, 0, 0, 1, 1, 0.5);
   for (int c = 0; c < 4; c++)
@@ -165,26 +165,26 @@ static void test_spread_takes_the_nearest(void) {
   open_work(&work, &problem.mlcp);
   const double guess[] = {1, 1, 1, -0.5}, nearest[] = {0.5, 1.5, 0.5, 0};
   for (int c = 0; c < 4; c++) work.p[3 * c] = guess[c];
-  fast_spread(&work, false);
+  spread_impulses(&work, false);
   for (int c = 0; c < 4; c++)
     CU_ASSERT_DOUBLE_EQUAL(work.p[3 * c], nearest[c], 1e-8);
 
   // at a limit is within it: such a guess is kept, as uneven as it is
   const double uneven[] = {2, 0, 2, 0};
   for (int c = 0; c < 4; c++) work.p[3 * c] = uneven[c];
-  fast_spread(&work, false);
+  spread_impulses(&work, false);
   for (int c = 0; c < 4; c++) CU_ASSERT_EQUAL(work.p[3 * c], uneven[c]);
   close_work(&work);
   problem_release(&problem);
 }
 
-static void add_up(const fast_work *work, const double p[], double sum[6]) {
+static void add_up(const solve_work *work, const double p[], double sum[6]) {
   memset(sum, 0, 6 * sizeof *sum);
   for (int r = 0; r < work->box.n_rows; r++)
     for (int i = 0; i < 6; i++) sum[i] += work->box.J_a[6 * r + i] * p[r];
 }
 
-static int count_beyond(const fast_work *work, const double p[]) {
+static int count_beyond(const solve_work *work, const double p[]) {
   int n = 0;
   for (int r = 0; r < work->box.n_rows; r++) {
     double low, high;
@@ -202,7 +202,7 @@ static void test_spread_keeps_the_sum(void) {
   const double corners[4][3] = {{1, 1, 0}, {-1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
   for (int which = 1; which <= 2; which++) {
     test_problem problem;
-    fast_work work;
+    solve_work work;
     double before[6], after[6];
     problem_init(&problem);
     problem_add_box(&problem, 1, 0, 0, 0.5, 1, 1, 0.5);
@@ -215,7 +215,7 @@ static void test_spread_keeps_the_sum(void) {
     work.p[which] = 1.2 * limit;
     CU_ASSERT_EQUAL(count_beyond(&work, work.p), 1);
     add_up(&work, work.p, before);
-    fast_spread(&work, false);
+    spread_impulses(&work, false);
     add_up(&work, work.p, after);
     CU_ASSERT_EQUAL(count_beyond(&work, work.p), 0);
     for (int i = 0; i < 6; i++)
@@ -225,7 +225,7 @@ static void test_spread_keeps_the_sum(void) {
     double kept[12];
     work.p[which] = limit * work.p[0];
     memcpy(kept, work.p, sizeof kept);
-    fast_spread(&work, false);
+    spread_impulses(&work, false);
     CU_ASSERT(memcmp(kept, work.p, sizeof kept) == 0);
     close_work(&work);
     problem_release(&problem);
@@ -236,7 +236,7 @@ static void test_spread_keeps_the_sum(void) {
 
 /* The largest |M dv - J' W (r - J dv)| beside the largest |J' W r|, for slips and
  * weights at random; `follows` gives friction rows weights on their normal. */
-static double system_error(fast_work *work, bool follows, uint64_t seed) {
+static double system_error(solve_work *work, bool follows, uint64_t seed) {
   const box_problem *box = &work->box;
   const box_weights *weights = &work->weights;
   test_random random = {seed};
@@ -278,7 +278,7 @@ static void test_system_of_any_order(void) {
   for (int apart = 0; apart < 2; apart++)
     for (int turned = 0; turned < 2; turned++) {
       test_problem problem;
-      fast_work work;
+      solve_work work;
       const double points[5][3] = {{0.3, 0.2, 1},
                                    {1, 0.1, 0.4},
                                    {-1, 0.2, 0.3},
@@ -328,12 +328,12 @@ static void test_system_of_any_order(void) {
 static void test_pivots_of_loose_cubes(void) {
   for (int n = 1; n <= 40; n += 13) {
     test_problem problem;
-    fast_work work;
+    solve_work work;
     make_loose_cubes(&problem, n);
     open_work(&work, &problem.mlcp);
-    fast_work_evaluate(&work);
-    CU_ASSERT(fast_pivots_solve(&work, 1000));
-    fast_work_evaluate(&work);
+    solve_work_evaluate(&work);
+    CU_ASSERT(pivots_solve(&work, 1000));
+    solve_work_evaluate(&work);
     CU_ASSERT(work.residual <= work.target);
     CU_ASSERT_EQUAL(work.pivots, n);
     CU_ASSERT_EQUAL(work.factorisations, n > 32 ? 3 : 2);
@@ -349,12 +349,12 @@ static void test_pivots_of_loose_cubes(void) {
 static void test_pivots_of_a_tower(void) {
   enum { N = 12 };
   test_problem problem;
-  fast_work work;
+  solve_work work;
   make_tower(&problem, N);
   open_work(&work, &problem.mlcp);
-  fast_work_evaluate(&work);
-  CU_ASSERT(fast_pivots_solve(&work, 1000));
-  fast_work_evaluate(&work);
+  solve_work_evaluate(&work);
+  CU_ASSERT(pivots_solve(&work, 1000));
+  solve_work_evaluate(&work);
   CU_ASSERT(work.residual <= work.target);
   CU_ASSERT(work.pivots >= N);
   CU_ASSERT_EQUAL(work.factorisations, 2); // pivots had good determinants
@@ -369,11 +369,11 @@ static void test_pivots_of_a_tower(void) {
 static void test_continuation_of_a_tower(void) {
   enum { N = 12 };
   test_problem problem;
-  fast_work work;
+  solve_work work;
   make_tower(&problem, N);
   open_work(&work, &problem.mlcp);
-  fast_work_evaluate(&work);
-  CU_ASSERT(fast_continuation_solve(&work, true));
+  solve_work_evaluate(&work);
+  CU_ASSERT(continuation_solve(&work, true));
   CU_ASSERT(work.residual <= work.target);
   expect_tower(&work, work.p, N);
   // the last prox is a thousandth of a residual of 1, then none is smaller than 1e-9
@@ -392,15 +392,15 @@ static void test_continuation_with_friction(void) {
     int k = i % 2;
     bool slides = i >= 2;
     test_problem problem;
-    fast_work work;
+    solve_work work;
     problem_init(&problem);
     problem_add_box(&problem, 2, 0, 0, 0, 0.5, 0.5, 0.5); // no arm
     problem_add_contact(&problem, 0, -1, below, up, 0, 0.8, 4);
     double most = 0.8 * g_h, push = (slides ? 1.5 : 0.75) * most;
     problem.bodies[0].v_free[k] = push;
     open_work(&work, &problem.mlcp);
-    fast_work_evaluate(&work);
-    CU_ASSERT(fast_continuation_solve(&work, true));
+    solve_work_evaluate(&work);
+    CU_ASSERT(continuation_solve(&work, true));
     CU_ASSERT(work.residual <= work.target);
     // all rows active holds the box; a slide needs the states once more
     CU_ASSERT(work.factorisations <= 1 + 2 * slides);
@@ -425,7 +425,7 @@ static void test_continuation_with_half_a_slide(void) {
   const double up[3] = {0, 0, 1}, below[3] = {0, 0, 0};
   for (int signs = 0; signs < 4; signs++) {
     test_problem problem;
-    fast_work work;
+    solve_work work;
     problem_init(&problem);
     problem_add_box(&problem, 2, 0, 0, 0, 0.5, 0.5, 0.5); // no arm
     problem_add_contact(&problem, 0, -1, below, up, 0, 0.8, 4);
@@ -439,8 +439,8 @@ static void test_continuation_with_half_a_slide(void) {
     close_work(&work);
     memcpy(problem.bodies[0].v_free, push, sizeof push);
     open_work(&work, &problem.mlcp);
-    fast_work_evaluate(&work);
-    CU_ASSERT(fast_continuation_solve(&work, true));
+    solve_work_evaluate(&work);
+    CU_ASSERT(continuation_solve(&work, true));
     CU_ASSERT(work.residual <= work.target);
     CU_ASSERT_DOUBLE_EQUAL(work.p[1], share[0] / 1.5 * limit, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(work.p[2], share[1] * limit, 1e-9);
@@ -457,14 +457,14 @@ static void test_continuation_of_moving_boxes(void) {
   for (int n = 1; n <= MOST; n++)
     for (unsigned seed = 0; seed < SEEDS; seed++) {
       test_problem problem;
-      fast_work work;
+      solve_work work;
       problem_init(&problem);
       problem_make_heap(&problem, n, seed, 0.5, 4);
       for (int r = 0; r < problem.mlcp.n_rows; r++)
         problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
       open_work(&work, &problem.mlcp);
-      fast_work_evaluate(&work);
-      bool solved = fast_continuation_solve(&work, true);
+      solve_work_evaluate(&work);
+      bool solved = continuation_solve(&work, true);
       CU_ASSERT_EQUAL(solved, work.residual <= work.target);
       CU_ASSERT(work.factorisations <= DEAREST);
       n_solved += solved;
@@ -482,10 +482,10 @@ static void test_interior_of_motors(void) {
   } motors[] = {{-3, -2, -2}, {-0.5, 4, -0.5}, {-4, 3, -1}, {2, 3, 2}};
   const double along[6] = {1};
   for (int cross_over = 0; cross_over < 2; cross_over++) {
-    const fast_interior_options options = {.start = 1,
-                                           .cross_over = cross_over};
+    const interior_point_options options = {.start = 1,
+                                            .cross_over = cross_over};
     test_problem problem;
-    fast_work work;
+    solve_work work;
     problem_init(&problem);
     for (int i = 0; i < 4; i++) {
       int body = problem_add_box(&problem, 1, 3 * i, 0, 0, 0.5, 0.5, 0.5);
@@ -494,7 +494,7 @@ static void test_interior_of_motors(void) {
                       motors[i].high);
     }
     open_work(&work, &problem.mlcp);
-    CU_ASSERT(fast_interior_solve(&work, &options));
+    CU_ASSERT(interior_point_solve(&work, &options));
     CU_ASSERT(work.residual <= work.target);
     for (int i = 0; i < 4; i++)
       CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], motors[i].p, 1e-9);
@@ -508,10 +508,10 @@ static void test_interior_of_motors(void) {
 static void test_active_set_of_a_tower(void) {
   enum { N = 6 };
   test_problem problem;
-  fast_work work;
+  solve_work work;
   make_tower(&problem, N);
   open_work(&work, &problem.mlcp);
-  fast_work_evaluate(&work);
+  solve_work_evaluate(&work);
   CU_ASSERT(active_set_solve(&work, &active_set_polish));
   CU_ASSERT(work.residual <= work.target);
   expect_tower(&work, work.p, N);
@@ -636,5 +636,5 @@ int main(void) {
       {"factors exchange rows", test_factors_exchange_rows},
       {"units change no bit", test_units_change_no_bit},
       {NULL, NULL}};
-  return run_tests("methods of the fast path", tests);
+  return run_tests("methods of the stages", tests);
 }

@@ -19,7 +19,7 @@ static double signed_one(int state) { return state == ROW_AT_LOW ? -1 : 1; }
 
 /* The state that p - w / A asks for, and by how much it misses the present
  * one, in m/s. */
-static int wanted_state(const fast_work *work, int row, const double p[],
+static int wanted_state(const solve_work *work, int row, const double p[],
                         const double w[], double *miss) {
   const box_problem *box = &work->box;
   double low, high, A = box->diagonal[row];
@@ -40,7 +40,7 @@ static int wanted_state(const fast_work *work, int row, const double p[],
   return below > 0 ? ROW_AT_LOW : above > 0 ? ROW_AT_HIGH : ROW_ACTIVE;
 }
 
-void active_set_first(fast_work *work) {
+void active_set_first(solve_work *work) {
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
     double miss;
@@ -49,11 +49,11 @@ void active_set_first(fast_work *work) {
   }
 }
 
-void active_set_all_active(fast_work *work) {
+void active_set_all_active(solve_work *work) {
   for (int r = 0; r < work->box.n_rows; r++) work->state[r] = ROW_ACTIVE;
 }
 
-void active_set_of_guess(fast_work *work) {
+void active_set_of_guess(solve_work *work) {
   const double near = 1e-9;
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
@@ -73,7 +73,7 @@ void active_set_of_guess(fast_work *work) {
 /* ---- weights of the active set ------------------------------------------- */
 
 /* How the row's limit moves with the normal that it follows. */
-static double follow_factor(const fast_work *work, int row) {
+static double follow_factor(const solve_work *work, int row) {
   const box_problem *box = &work->box;
   int normal = box->normal_of[row];
   if (work->state[row] == ROW_ACTIVE || normal == row ||
@@ -82,7 +82,7 @@ static double follow_factor(const fast_work *work, int row) {
   return signed_one(work->state[row]) * box->coefficient[row];
 }
 
-bool active_set_weigh(const fast_work *work, int first, int end) {
+bool active_set_weigh(const solve_work *work, int first, int end) {
   const box_weights *weights = &work->weights;
   bool symmetric = true;
   for (int row = first; row < end; row++) {
@@ -98,7 +98,7 @@ bool active_set_weigh(const fast_work *work, int first, int end) {
 
 /* Generators whose compliance is coupled: rows of A say what each row's
  * impulse obeys. */
-static void weigh_coupled(const fast_work *work, const box_cluster *cluster,
+static void weigh_coupled(const solve_work *work, const box_cluster *cluster,
                           double prox) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
@@ -125,9 +125,9 @@ static void weigh_coupled(const fast_work *work, const box_cluster *cluster,
   }
 }
 
-bool active_set_factor(fast_work *work, double prox) {
+bool active_set_factor(solve_work *work, double prox) {
   const box_problem *box = &work->box;
-  if (!fast_work_spend(work, work->cost.factorisation)) return false;
+  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   for (int row = 0; row < box->n_rows; row++)
     work->softness[row] = box_softness(box, row, prox);
   bool symmetric = active_set_weigh(work, 0, box->n_rows);
@@ -142,7 +142,7 @@ bool active_set_factor(fast_work *work, double prox) {
 
 /* ---- steps --------------------------------------------------------------- */
 
-void active_set_put_at_limits(fast_work *work, double p[]) {
+void active_set_put_at_limits(solve_work *work, double p[]) {
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
     if (work->state[row] == ROW_ACTIVE) continue;
@@ -152,7 +152,7 @@ void active_set_put_at_limits(fast_work *work, double p[]) {
   }
 }
 
-void active_set_step(fast_work *work, double p[]) {
+void active_set_step(solve_work *work, double p[]) {
   const box_problem *box = &work->box;
   active_set_put_at_limits(work, p);
   box_velocities(box, p, work->v);
@@ -166,9 +166,9 @@ void active_set_step(fast_work *work, double p[]) {
   work->spent += work->cost.solve;
 }
 
-bool active_set_reach_target(fast_work *work, const double p[]) {
+bool active_set_reach_target(solve_work *work, const double p[]) {
   const box_problem *box = &work->box;
-  fast_work_take(work, p);
+  solve_work_take(work, p);
   if (work->residual <= work->target) return true;
   if (memcmp(work->p, p, sizeof *p * (size_t)box->n_rows) != 0) {
     box_velocities(box, p, work->v);
@@ -177,7 +177,7 @@ bool active_set_reach_target(fast_work *work, const double p[]) {
   return false;
 }
 
-active_set_changes active_set_compare(fast_work *work, const double p[],
+active_set_changes active_set_compare(solve_work *work, const double p[],
                                       double noise, bool take) {
   const box_problem *box = &work->box;
   active_set_changes changes = {0, -1, ROW_ACTIVE, 0};
@@ -199,7 +199,7 @@ active_set_changes active_set_compare(fast_work *work, const double p[],
 /* Steps with the present factorisation while they help and no row changes.
  * @param take  take over all changes, else none.
  * @return true when the target is reached. */
-static bool refine(fast_work *work, double p[], bool take,
+static bool refine(solve_work *work, double p[], bool take,
                    active_set_changes *changes) {
   enum { MAX_STEPS = 6 }; // each costs a solve, a tenth of a factorisation
   double noise = 0.1 * work->target * work->box.scale, last = INFINITY;
@@ -226,7 +226,7 @@ static void note_changes(progress *p, int n_changes) {
   if (n_changes < p->least) p->least = n_changes;
 }
 
-bool active_set_correct(fast_work *work, const active_set_options *options) {
+bool active_set_correct(solve_work *work, const active_set_options *options) {
   const box_problem *box = &work->box;
   double *p = work->kept_p;
   memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
@@ -247,7 +247,7 @@ bool active_set_correct(fast_work *work, const active_set_options *options) {
   return false;
 }
 
-bool active_set_solve(fast_work *work, const active_set_options *options) {
+bool active_set_solve(solve_work *work, const active_set_options *options) {
   active_set_first(work);
   return active_set_correct(work, options);
 }

@@ -10,42 +10,42 @@
 #ifndef ODE_MLCP_SOLVER_ACTIVE_SET_H
 #define ODE_MLCP_SOLVER_ACTIVE_SET_H
 
-#include "solver/fast_work.h"
+#include "solver/solve_work.h"
 
 /** A row's state, in work->state. */
 enum { ROW_ACTIVE = 0, ROW_AT_LOW = -1, ROW_AT_HIGH = 1 };
 
 /** The state that p - w / A asks for in every row, from work->p and work->w. */
-void active_set_first(fast_work *work);
+void active_set_first(solve_work *work);
 
 /** Every row active: where a structure rests nearly all are, and a linear solve
  *  tells which are not. */
-void active_set_all_active(fast_work *work);
+void active_set_all_active(solve_work *work);
 
 /** From work->p and nothing else: rows at a limit stay there, whatever their
  *  slip, all others are active. A slip tells less than last step's state where
  *  rounding and small changes make its sign. */
-void active_set_of_guess(fast_work *work);
+void active_set_of_guess(solve_work *work);
 
 /** Weights by work->softness of the rows first to end - 1, whole clusters whose
  *  compliance is not coupled, in the present active set.
  *  @return true when they are symmetric. */
-bool active_set_weigh(const fast_work *work, int first, int end);
+bool active_set_weigh(const solve_work *work, int first, int end);
 
 /** Factor the system of the present active set into work->blocks, with
  *  work->softness by box_softness.
  *  @param prox  relative to a row's diagonal. */
-bool active_set_factor(fast_work *work, double prox);
+bool active_set_factor(solve_work *work, double prox);
 
 /** Rows at a limit go exactly there. */
-void active_set_put_at_limits(fast_work *work, double p[]);
+void active_set_put_at_limits(solve_work *work, double p[]);
 
 /** One linear step from p (its active rows may be out of their limits). */
-void active_set_step(fast_work *work, double p[]);
+void active_set_step(solve_work *work, double p[]);
 
 /** Judge the present p, brought into its limits, as an iterate; leaves in
  *  work->w the slips of p itself. */
-bool active_set_reach_target(fast_work *work, const double p[]);
+bool active_set_reach_target(solve_work *work, const double p[]);
 
 typedef struct active_set_changes {
   int count;
@@ -56,7 +56,7 @@ typedef struct active_set_changes {
 
 /** Rows that p asks to change by more than `noise` m/s; changed when `take` is
  *  set. work->w must belong to p. */
-active_set_changes active_set_compare(fast_work *work, const double p[],
+active_set_changes active_set_compare(solve_work *work, const double p[],
                                       double noise, bool take);
 
 /** How far corrections of an active set may go. */
@@ -76,9 +76,9 @@ extern const active_set_options active_set_polish;
  *  the target is reached.
  *  @return true when it is; else work->kept_p is the last point, which may be
  *          out of its limits. */
-bool active_set_correct(fast_work *work, const active_set_options *options);
+bool active_set_correct(solve_work *work, const active_set_options *options);
 
 /** The same from the active set that work->p and work->w ask for. */
-bool active_set_solve(fast_work *work, const active_set_options *options);
+bool active_set_solve(solve_work *work, const active_set_options *options);
 
 #endif

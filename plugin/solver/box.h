@@ -1,4 +1,4 @@
-/* The box formulation of a mixed LCP, on which the fast path works.
+/* The box formulation of a mixed LCP, on which the stages work.
  *
  * A centrally symmetric polygon is a zonotope: with generators
  * g_k = (u_(k+1) - u_k) / 2, u_K = -u_0, it is { sum s_k g_k, |s_k| <= 1 }.

@@ -1,4 +1,4 @@
-/* One linear system of the fast path, in body space.
+/* One linear system of the stages, in body space.
  *
  * Every cluster answers a slip r with impulses dp = W (r - J dv), where W is
  * its small matrix of weights; with M dv = J' dp this gives

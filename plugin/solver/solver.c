@@ -5,16 +5,16 @@
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
-#include "solver/fast_continuation.h"
-#include "solver/fast_interior.h"
-#include "solver/fast_pivots.h"
-#include "solver/fast_proximal.h"
-#include "solver/fast_spread.h"
+#include "solver/continuation.h"
+#include "solver/interior_point.h"
+#include "solver/pivots.h"
+#include "solver/homotopy.h"
+#include "solver/spread.h"
 #include "solver/lemke_mlcp.h"
 
 struct solver_workspace {
   memory_source source;
-  fast_work work;
+  solve_work work;
   lemke_mlcp_workspace *lemke;
 };
 
@@ -62,7 +62,7 @@ const char *solver_stage_name(solver_stage stage) {
 /* ---- where stages begin ------------------------------------------------------ */
 
 /* p = the guess within its limits, evaluated; 0 where there is none. */
-static void take_guess(fast_work *work, const double guess[]) {
+static void take_guess(solve_work *work, const double guess[]) {
   const box_problem *box = &work->box;
   work->n_known = 0;
   if (guess != NULL)
@@ -70,14 +70,14 @@ static void take_guess(fast_work *work, const double guess[]) {
   else
     memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   // what a pair passes on is known better than how its rows share it
-  if (work->n_known > 0) fast_spread(work, false);
+  if (work->n_known > 0) spread_impulses(work, false);
   box_project(box, work->p);
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
 }
 
 /* The budget ends, or what there is will do. */
-static bool is_over(const fast_work *work) {
-  return fast_work_is_spent(work) || work->best_residual <= work->enough;
+static bool is_over(const solve_work *work) {
+  return solve_work_is_spent(work) || work->best_residual <= work->enough;
 }
 
 /* ---- the stages -------------------------------------------------------------- */
@@ -86,73 +86,73 @@ static bool is_over(const fast_work *work) {
  * factorisation or two, too. */
 enum { FEW_ROWS = 150 };
 
-static bool has_few_rows(const fast_work *work) {
+static bool has_few_rows(const solve_work *work) {
   return work->box.n_rows <= FEW_ROWS;
 }
 
 /* From last step's impulses, spread anew: by continuation, or, where compliance
  * couples rows (friction polygons of more than four edges), by their active set. Few
  * rows also from nothing. */
-static bool continue_from_guess(fast_work *work, const double guess[]) {
+static bool continue_from_guess(solve_work *work, const double guess[]) {
   const active_set_options patient = {.max_factorisations = 16,
                                       .max_all_changes = 16,
                                       .max_share = 0.25,
                                       .patience = 4};
   (void)guess; // work->p is it
   if (work->n_known == 0 && !has_few_rows(work)) return false;
-  fast_spread(work, true);
+  spread_impulses(work, true);
   box_project(&work->box, work->p);
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
   if (work->box.n_compliances == 0)
-    return fast_continuation_solve(work, work->n_known == 0);
+    return continuation_solve(work, work->n_known == 0);
   active_set_of_guess(work);
   return active_set_correct(work, &patient);
 }
 
-static bool pivot_from_guess(fast_work *work, const double guess[]) {
+static bool pivot_from_guess(solve_work *work, const double guess[]) {
   if (!has_few_rows(work)) return false;
   take_guess(work, guess);
-  return fast_pivots_finish(work, 50 + work->box.n_rows / 8);
+  return pivots_finish(work, 50 + work->box.n_rows / 8);
 }
 
 /* Not from the guess: what is hard has limits to change that last step's impulses
  * lie close to, and from nothing the path ends more often, and no later. */
-static bool follow_interior(fast_work *work, const double guess[]) {
+static bool follow_interior(solve_work *work, const double guess[]) {
   (void)guess;
-  return fast_interior_solve(
-      work, &(fast_interior_options){.start = 1, .cross_over = true});
+  return interior_point_solve(
+      work, &(interior_point_options){.start = 1, .cross_over = true});
 }
 
 /* Past the turning points at which an interior point gets stuck, from there. */
-static bool lead_on(fast_work *work, const double guess[]) {
+static bool lead_on(solve_work *work, const double guess[]) {
   const double prox = 1e-2; // leaves the point where it got stuck
   (void)guess;
-  return fast_proximal_solve(work, prox);
+  return homotopy_solve(work, prox);
 }
 
 /* The same path from its beginning, where hardly anything turns. */
-static bool lead_from_nothing(fast_work *work, const double guess[]) {
+static bool lead_from_nothing(solve_work *work, const double guess[]) {
   (void)guess;
   take_guess(work, NULL);
-  return fast_proximal_solve(work, 1);
+  return homotopy_solve(work, 1);
 }
 
 /* An interior point from the best point, with products that belong to the residual
  * there: the path from it is another one. Where that leads to no better point, larger
  * products do, up to those of a point of which nothing is known. */
-static bool restart_interiors(fast_work *work, const double guess[]) {
+static bool restart_interiors(solve_work *work, const double guess[]) {
   const double power = 1.5, growth = 3; // of products; of them after a failure
   const double worth_it = 0.9;          // of the residual
   double share = 1, before = INFINITY;
   for (;;) {
     share = work->best_residual < worth_it * before ? 1 : growth * share;
     before = work->best_residual;
-    fast_interior_options options = {
+    interior_point_options options = {
         .start = share * pow(before, power), .warm = true, .cross_over = true};
     if (options.start > 1) return false;
-    fast_work_restore_best(work);
+    solve_work_restore_best(work);
     work->stage = SOLVER_STAGE_INTERIOR;
-    if (fast_interior_solve(work, &options)) return true;
+    if (interior_point_solve(work, &options)) return true;
     if (is_over(work)) return false;
     work->stage = SOLVER_STAGE_HOMOTOPY;
     if (lead_on(work, guess)) return true;
@@ -163,7 +163,7 @@ static bool restart_interiors(fast_work *work, const double guess[]) {
 /* In order of cost. A stage begins at what it takes, and leaves the best point. */
 static const struct {
   solver_stage name;
-  bool (*reaches_target)(fast_work *work, const double guess[]);
+  bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
               {SOLVER_STAGE_PIVOTS, pivot_from_guess},
               {SOLVER_STAGE_INTERIOR, follow_interior},
@@ -174,7 +174,7 @@ static const struct {
 /* The guess if it is good enough, else stage after stage until one reaches the target,
  * or comes to what will do.
  * @return whether the target is reached. */
-static bool run_stages(fast_work *work, const double guess[]) {
+static bool run_stages(solve_work *work, const double guess[]) {
   // times the target: last step's impulses are good enough as they are, and what they
   // miss adds up for a step or two before it is looked for
   const double nearly = 10;
@@ -195,7 +195,7 @@ static bool run_stages(fast_work *work, const double guess[]) {
 
 /* What changes smoothly with the problem: the guess's active set, corrected,
  * else the centre of the solutions. */
-static bool run_smoothly(fast_work *work, const double guess[]) {
+static bool run_smoothly(solve_work *work, const double guess[]) {
   const double share = 0.01; // of the target: differences of impulses are seen
   work->best_residual = INFINITY;
   double target = work->target;
@@ -211,7 +211,7 @@ static bool run_smoothly(fast_work *work, const double guess[]) {
   if (!reached) {
     // ends at the centre of the solutions, as active sets on the way do not
     work->stage = SOLVER_STAGE_INTERIOR;
-    reached = fast_interior_solve(work, &(fast_interior_options){.start = 1});
+    reached = interior_point_solve(work, &(interior_point_options){.start = 1});
   }
   work->target = target;
   return reached || work->best_residual <= target || run_stages(work, guess);
@@ -224,7 +224,7 @@ static solver_report no_memory(void) {
 }
 
 /* What residuals end the stages: a share of the tolerances. */
-static void set_limits(fast_work *work, const solver_options *options,
+static void set_limits(solve_work *work, const solver_options *options,
                        double share) {
   work->target = share * options->tolerance;
   work->enough = work->target;
@@ -234,7 +234,7 @@ static void set_limits(fast_work *work, const solver_options *options,
 }
 
 /* The problem's unknowns from the best impulses, and their residual. */
-static double give_solution(fast_work *work, const mlcp_solution *solution,
+static double give_solution(solve_work *work, const mlcp_solution *solution,
                             double slips[]) {
   box_project(&work->box, work->best_p);
   box_give_impulses(&work->box, work->best_p, solution->p);
@@ -242,7 +242,7 @@ static double give_solution(fast_work *work, const mlcp_solution *solution,
 }
 
 /* By the stages, in the box formulation. */
-static solver_report solve_by_stages(fast_work *work,
+static solver_report solve_by_stages(solve_work *work,
                                      const solver_options *options,
                                      const double guess[],
                                      const mlcp_solution *solution) {
@@ -250,13 +250,13 @@ static solver_report solve_by_stages(fast_work *work,
   const double usual_share = 0.7, second_share = 0.1; // of the tolerances
   double *slips;
   if (!ARENA_TAKE(&work->arena, slips, work->box.problem->n_rows) ||
-      !fast_work_reserve(work) || !fast_continuation_reserve(work) ||
-      !fast_interior_reserve(work) || !fast_pivots_reserve(work) ||
-      !fast_proximal_reserve(work) ||
+      !solve_work_reserve(work) || !continuation_reserve(work) ||
+      !interior_point_reserve(work) || !pivots_reserve(work) ||
+      !homotopy_reserve(work) ||
       !body_blocks_order(&work->blocks, work->box.n_bodies,
                          work->box.body_pairs, work->box.n_body_pairs))
     return no_memory();
-  fast_work_set_cost(work);
+  solve_work_set_cost(work);
   work->factorisations = work->iterations = work->pivots = 0;
   work->spent = 0;
   work->budget = options->budget;
@@ -277,7 +277,7 @@ static solver_report solve_by_stages(fast_work *work,
                          .factorisations = work->factorisations,
                          .iterations = work->iterations,
                          .work = work->spent,
-                         .stopped = fast_work_is_spent(work)};
+                         .stopped = solve_work_is_spent(work)};
 }
 
 /* By Lemke's method in the edge formulation, from nothing: the problem as written. A
@@ -309,7 +309,7 @@ solver_report solver_solve(solver_workspace *workspace,
                            const mlcp_problem *problem,
                            const solver_options *options, const double guess[],
                            const mlcp_solution *solution) {
-  fast_work *work = &workspace->work;
+  solve_work *work = &workspace->work;
   if (problem->n_rows > options->max_rows)
     return (solver_report){.status = SOLVER_TOO_LARGE, .residual = INFINITY};
   if (problem->n_rows == 0) {

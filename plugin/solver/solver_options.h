@@ -48,7 +48,7 @@ typedef struct solver_report {
   solver_status status;
   solver_stage stage;
   double residual; /* of what is returned, on the original problem */
-  long pivots;     /* Lemke's and the fast path's */
+  long pivots;     /* of all stages, and Lemke's */
   long factorisations;
   long iterations; /* of everything else */
   double work;     /* in factorisations, what options.budget bounds */

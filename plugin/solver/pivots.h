@@ -1,12 +1,12 @@
 /* Pivots: the path of a perturbed problem, one change of the active set at a
  * time. Lemke's method, and its shorter paths from points near a solution. */
-#ifndef ODE_MLCP_SOLVER_FAST_PIVOTS_H
-#define ODE_MLCP_SOLVER_FAST_PIVOTS_H
+#ifndef ODE_MLCP_SOLVER_PIVOTS_H
+#define ODE_MLCP_SOLVER_PIVOTS_H
 
-#include "solver/fast_work.h"
+#include "solver/solve_work.h"
 
 /** Take the arrays that they need. @return false when memory runs out. */
-bool fast_pivots_reserve(fast_work *work);
+bool pivots_reserve(solve_work *work);
 
 /**
  * Follow the piecewise linear path of  w + t d  from work->p at t = 1, where d
@@ -17,12 +17,12 @@ bool fast_pivots_reserve(fast_work *work);
  *
  * @return true when t = 0 was reached in `max_pivots`.
  */
-bool fast_pivots_solve(fast_work *work, long max_pivots);
+bool pivots_solve(solve_work *work, long max_pivots);
 
 /** Worth a try where few rows are in a wrong state: work->p's pivots, and what
  *  rounding left, by its active set. None in structures so large that every
  *  pivot is dear.
  *  @return true when the target is reached. */
-bool fast_pivots_finish(fast_work *work, long max_pivots);
+bool pivots_finish(solve_work *work, long max_pivots);
 
 #endif

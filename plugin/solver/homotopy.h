@@ -1,11 +1,11 @@
 /* Continuation past turning points, by a proximal term that goes to 0. */
-#ifndef ODE_MLCP_SOLVER_FAST_PROXIMAL_H
-#define ODE_MLCP_SOLVER_FAST_PROXIMAL_H
+#ifndef ODE_MLCP_SOLVER_HOMOTOPY_H
+#define ODE_MLCP_SOLVER_HOMOTOPY_H
 
-#include "solver/fast_work.h"
+#include "solver/solve_work.h"
 
 /** Take the arrays that it needs. @return false when memory runs out. */
-bool fast_proximal_reserve(fast_work *work);
+bool homotopy_reserve(solve_work *work);
 
 /**
  * From work->p: solve with impulses held to the last ones by a compliance of
@@ -14,6 +14,6 @@ bool fast_proximal_reserve(fast_work *work);
  *
  * @return true when the target is reached.
  */
-bool fast_proximal_solve(fast_work *work, double prox);
+bool homotopy_solve(solve_work *work, double prox);
 
 #endif

@@ -6,21 +6,21 @@
  * takes most turning points of the path away: with prox near 1 a few Newton
  * steps find the active set from nothing. The answer is the next proximal
  * point, and prox is smaller; towards the end only a handful of rows still
- * change, and those are pivots (fast_pivots.c), which follow the path past the
+ * change, and those are pivots (pivots.c), which follow the path past the
  * turning points that are left. Where a step of prox is too long a shorter one
  * is tried.
  *
  * From nothing, the first step begins with every row active: where no normal
  * impulse is known, friction would be shut and had to be opened row by row.
  */
-#include "solver/fast_proximal.h"
+#include "solver/homotopy.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "solver/active_set.h"
-#include "solver/fast_pivots.h"
+#include "solver/pivots.h"
 
 /* All of prox. Newton's method above the first, pivots below: there changes are
  * few but stubborn. */
@@ -28,43 +28,43 @@ static const double few_changes = 2e-3;
 static const double least_prox = 1e-12; // rounding of the diagonal's sums
 static const double from_nothing = 1;   // as stiff as the rows themselves
 
-struct proximal_space {
+struct homotopy_space {
   /* [n_rows] the problem's own bias, what impulses are held to, and the end of
      the last step of continuation */
   double *own_bias, *proximal_point, *end_p;
 };
 
-bool fast_proximal_reserve(fast_work *work) {
+bool homotopy_reserve(solve_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
-  return ARENA_TAKE(arena, work->proximal, 1) &&
-         ARENA_TAKE(arena, work->proximal->own_bias, n) &&
-         ARENA_TAKE(arena, work->proximal->proximal_point, n) &&
-         ARENA_TAKE(arena, work->proximal->end_p, n);
+  return ARENA_TAKE(arena, work->homotopy, 1) &&
+         ARENA_TAKE(arena, work->homotopy->own_bias, n) &&
+         ARENA_TAKE(arena, work->homotopy->proximal_point, n) &&
+         ARENA_TAKE(arena, work->homotopy->end_p, n);
 }
 
 /* The last step's end becomes work->p and the proximal point. */
-static void add_proximal_term(fast_work *work, double prox) {
+static void add_proximal_term(solve_work *work, double prox) {
   box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  memcpy(work->p, work->proximal->end_p, bytes);
-  memcpy(work->proximal->proximal_point, work->proximal->end_p, bytes);
+  memcpy(work->p, work->homotopy->end_p, bytes);
+  memcpy(work->homotopy->proximal_point, work->homotopy->end_p, bytes);
   box->relaxation = prox;
   for (int i = 0; i < box->n_rows; i++)
-    box->bias[i] = work->proximal->own_bias[i] -
-                   prox * box->diagonal[i] * work->proximal->proximal_point[i];
+    box->bias[i] = work->homotopy->own_bias[i] -
+                   prox * box->diagonal[i] * work->homotopy->proximal_point[i];
 }
 
-static void drop_proximal_term(fast_work *work) {
+static void drop_proximal_term(solve_work *work) {
   work->box.relaxation = 0;
-  memcpy(work->box.bias, work->proximal->own_bias,
+  memcpy(work->box.bias, work->homotopy->own_bias,
          sizeof(double) * (size_t)work->box.n_rows);
 }
 
 /* The active set of the problem with its proximal term, by changing all rows
  * that want to, until none does.
  * @return true then; work->p is the solution. */
-static bool newton(fast_work *work) {
+static bool newton(solve_work *work) {
   enum { MAX_STEPS = 10, MAX_IDLE = 2, FEW = 3 };
   const double fewer = 0.7;          // share of the least that counts as less
   const double prox_of_steps = 1e-9; // the problem has a proximal term already
@@ -100,7 +100,7 @@ static bool newton(fast_work *work) {
 }
 
 /* The true problem by the active set of the last step. */
-static bool finish(fast_work *work) {
+static bool finish(solve_work *work) {
   enum { MAX_STEPS = 6 };
   const double shrink = 0.3; // least of the residual in a step that is worth it
   const double prox = 1e-6;  // as in active_set.c
@@ -116,17 +116,17 @@ static bool finish(fast_work *work) {
   return false;
 }
 
-static long most_pivots(const fast_work *work) {
+static long most_pivots(const solve_work *work) {
   return 150 + work->box.n_rows / 8;
 }
 
 /* One step of continuation; a failure leaves work->p without meaning. */
-static bool run_step(fast_work *work, double prox, bool pivot) {
+static bool run_step(solve_work *work, double prox, bool pivot) {
   add_proximal_term(work, prox);
   bool solved = prox > few_changes && newton(work);
   if (!solved && pivot) {
     add_proximal_term(work, prox);
-    solved = fast_pivots_solve(work, most_pivots(work));
+    solved = pivots_solve(work, most_pivots(work));
   }
   drop_proximal_term(work);
   return solved;
@@ -134,10 +134,10 @@ static bool run_step(fast_work *work, double prox, bool pivot) {
 
 /* The end of a step is the next one's proximal point.
  * @return true when the problem itself is solved. */
-static bool end_step(fast_work *work, double prox) {
-  memcpy(work->proximal->end_p, work->p,
+static bool end_step(solve_work *work, double prox) {
+  memcpy(work->homotopy->end_p, work->p,
          sizeof(double) * (size_t)work->box.n_rows);
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
   return work->residual <= work->target || (prox < few_changes && finish(work));
 }
 
@@ -165,7 +165,7 @@ static double shorten(stride *stride, double solved_prox) {
                                    : solved_prox * exp(-stride->log_shrink);
 }
 
-bool fast_proximal_solve(fast_work *work, double prox) {
+bool homotopy_solve(solve_work *work, double prox) {
   enum { MAX_STEPS = 200, MAX_FAILURES = 5 };
   const double longer = 10; // times prox, where the first step fails
   const double gain = 0.95; // of a step at the least prox that is worth it
@@ -173,8 +173,8 @@ bool fast_proximal_solve(fast_work *work, double prox) {
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double solved_prox = 0;
   stride stride = {longest_stride, 0};
-  memcpy(work->proximal->own_bias, work->box.bias, bytes);
-  memcpy(work->proximal->end_p, work->p, bytes);
+  memcpy(work->homotopy->own_bias, work->box.bias, bytes);
+  memcpy(work->homotopy->end_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STEPS; k++) {
     long pivots = work->pivots;
@@ -197,6 +197,6 @@ bool fast_proximal_solve(fast_work *work, double prox) {
       prox *= longer;
     }
   }
-  fast_work_restore_best(work);
+  solve_work_restore_best(work);
   return false;
 }

@@ -1,7 +1,7 @@
-/* What the methods of the fast path share: the problem in the box formulation,
+/* What the stages of a solve share: the problem in the box formulation,
  * the iterates, and the memory of all of them. */
-#ifndef ODE_MLCP_SOLVER_FAST_WORK_H
-#define ODE_MLCP_SOLVER_FAST_WORK_H
+#ifndef ODE_MLCP_SOLVER_SOLVE_WORK_H
+#define ODE_MLCP_SOLVER_SOLVE_WORK_H
 
 #include "common/arena.h"
 #include "solver/box_system.h"
@@ -10,11 +10,11 @@
 /** What work on a problem costs. A unit is a thirteenth of ten of its factorisations
  *  with thirty solves, ten steps of an interior point, however its rows and its fill
  *  share it: about a factorisation. */
-typedef struct fast_cost {
+typedef struct work_cost {
   double factorisation, solve, pivot;
-} fast_cost;
+} work_cost;
 
-typedef struct fast_work {
+typedef struct solve_work {
   arena arena; /* all of the arrays, and the methods' own */
   box_problem box;
   body_blocks blocks;
@@ -37,7 +37,7 @@ typedef struct fast_work {
   struct interior_space *interior;
   struct pivot_space *pivot_space;
   struct continuation_space *continuation;
-  struct proximal_space *proximal;
+  struct homotopy_space *homotopy;
 
   double target; /* residual to be reached */
   double
@@ -48,29 +48,29 @@ typedef struct fast_work {
   /* counted and never timed, so that a step has the same bits on every machine;
      beyond `budget` nothing is factored and no pivot made */
   double spent, budget;
-  fast_cost cost;
-} fast_work;
+  work_cost cost;
+} solve_work;
 
 /** Find work->cost: after the blocks are ordered. */
-void fast_work_set_cost(fast_work *work);
+void solve_work_set_cost(solve_work *work);
 
 /** Whether `cost` more is within the budget; it is spent then. */
-bool fast_work_spend(fast_work *work, double cost);
+bool solve_work_spend(solve_work *work, double cost);
 
 /** Not even a factorisation is left. */
-bool fast_work_is_spent(const fast_work *work);
+bool solve_work_is_spent(const solve_work *work);
 
 /** Make room for the iterates of work->box; the methods take their own arrays
  *  by their *_reserve. @return false when memory runs out. */
-bool fast_work_reserve(fast_work *work);
+bool solve_work_reserve(solve_work *work);
 
 /** v, w and the residual of p; the best p is kept. */
-void fast_work_evaluate(fast_work *work);
+void solve_work_evaluate(solve_work *work);
 
 /** The best p again, evaluated. */
-void fast_work_restore_best(fast_work *work);
+void solve_work_restore_best(solve_work *work);
 
 /** p, brought into its limits, as the iterate, evaluated. */
-void fast_work_take(fast_work *work, const double p[]);
+void solve_work_take(solve_work *work, const double p[]);
 
 #endif

@@ -1,8 +1,8 @@
 /* Impulses of one pair of bodies spread over its rows as stiffness has it. */
-#ifndef ODE_MLCP_SOLVER_FAST_SPREAD_H
-#define ODE_MLCP_SOLVER_FAST_SPREAD_H
+#ifndef ODE_MLCP_SOLVER_SPREAD_H
+#define ODE_MLCP_SOLVER_SPREAD_H
 
-#include "solver/fast_work.h"
+#include "solver/solve_work.h"
 
 /**
  * Impulses of pairs of bodies in work->p, which may be out of their limits,
@@ -10,6 +10,6 @@
  *
  * @param everywhere  else only where some are out of their limits
  */
-void fast_spread(fast_work *work, bool everywhere);
+void spread_impulses(solve_work *work, bool everywhere);
 
 #endif

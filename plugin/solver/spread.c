@@ -11,7 +11,7 @@
  * diagonal, which keeps p near p_0. Newton's method finds u in one or two steps
  * where few rows meet a limit.
  */
-#include "solver/fast_spread.h"
+#include "solver/spread.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,7 +149,7 @@ static bool is_within_limits(const box_problem *box, const graph_edge *edge,
   return true;
 }
 
-void fast_spread(fast_work *work, bool everywhere) {
+void spread_impulses(solve_work *work, bool everywhere) {
   const box_problem *box = &work->box;
   double *p = work->kept_p;
   for (int e = 0; e < box->n_graph_edges; e++) {

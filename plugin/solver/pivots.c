@@ -12,7 +12,7 @@
  * Of the rows whose limits block within the noise the one that moves fastest
  * against its limit changes (Harris); of equally fast ones the first.
  */
-#include "solver/fast_pivots.h"
+#include "solver/pivots.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -30,30 +30,30 @@ static const double prox = 1e-9;
 enum { MAX_UPDATES = 32 };
 
 /* A change of one row's state as H + u v': what undoes it in a solve. */
-typedef struct fast_update {
+typedef struct rank_one_change {
   int a, b; /* v is zero but for these bodies; b may be -1 */
   double v_a[6], v_b[6];
   double factor; /* 1 / (1 + v' H^-1 u) */
-} fast_update;
+} rank_one_change;
 
 /* A limit that the path runs against. */
-typedef struct fast_limit {
+typedef struct path_limit {
   double room, speed; /* m/s and its rate, >= 0 and > 0 */
   int row, state;     /* that the row takes there */
-} fast_limit;
+} path_limit;
 
 struct pivot_space {
   double *d, *w,
       *dw;      /* [n_rows] the path's perturbation, slips, their change */
   double *side; /* [n_rows] the states once more, for passes by fours */
-  fast_update *updates;
+  rank_one_change *updates;
   double *columns;      /* [6 n_bodies] each, of the updates */
   four *rooms, *speeds; /* of rows by fours, low and high limits in turn */
   int *graph_edge_of;   /* [n_clusters] */
 };
 
 typedef struct path {
-  fast_work *work;
+  solve_work *work;
   const box_problem *box;
   struct pivot_space space;
   double *p, *w, *d;    /* the point at t; w is with t d */
@@ -63,7 +63,7 @@ typedef struct path {
   int n_updates;
 } path;
 
-bool fast_pivots_reserve(fast_work *work) {
+bool pivots_reserve(solve_work *work) {
   const box_problem *box = &work->box;
   arena *arena = &work->arena;
   size_t n = by_fours((size_t)box->n_rows), n_v = 6 * (size_t)box->n_bodies;
@@ -93,7 +93,7 @@ static double spread(int i) {
 
 /* ---- H with the changes since its factorisation -------------------------- */
 
-static double sparse_dot(const fast_update *update, const double x[]) {
+static double sparse_dot(const rank_one_change *update, const double x[]) {
   double sum = 0;
   for (int i = 0; i < 6; i++) sum += update->v_a[i] * x[6 * update->a + i];
   for (int i = 0; i < 6 && update->b >= 0; i++)
@@ -138,13 +138,13 @@ static void add_coupled_compliance(path *c) {
 
 /* dp and dw that belong to dv and the slips r. */
 static void complete_direction(path *c) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   box_system_answer(c->box, &work->weights, work->r, c->dv, c->dp,
                     work->scratch, c->dw);
 }
 
 static void solve_slips(path *c) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   box_system_weigh(c->box, &work->weights, work->r, c->dp);
   box_impulses(c->box, c->dp, c->dv);
   solve_updated(c, c->dv);
@@ -271,7 +271,7 @@ static void find_slips(path *c) {
 
 /* Take off what rounding left in the point. */
 static void correct(path *c) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   for (int i = 0; i < c->box->n_rows; i++)
     work->r[i] = work->state[i] == ROW_ACTIVE ? -c->w[i] : 0;
   solve_slips(c);
@@ -299,7 +299,7 @@ static bool arrive(path *c) {
 }
 
 static void find_direction(path *c) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   for (int i = 0; i < c->box->n_rows; i++)
     work->r[i] = work->state[i] == ROW_ACTIVE ? -c->d[i] * c->dt : 0;
   solve_slips(c);
@@ -328,7 +328,7 @@ static bool is_shut(const path *c, const box_cluster *cluster, int row) {
 }
 
 /* The limits of a row, one or two; an approach is a positive speed. */
-static int limits_of(const path *c, int row, fast_limit limits[2]) {
+static int limits_of(const path *c, int row, path_limit limits[2]) {
   const box_problem *box = c->box;
   const box_cluster *cluster = box_cluster_of(box, row);
   double A = box->diagonal[row];
@@ -337,7 +337,7 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
   if (state != ROW_ACTIVE) {
     double sign = state == ROW_AT_LOW ? 1 : -1;
     int next = is_shut(c, cluster, row) ? -state : ROW_ACTIVE;
-    limits[0] = (fast_limit){larger_of(sign * c->w[row], 0), -sign * c->dw[row],
+    limits[0] = (path_limit){larger_of(sign * c->w[row], 0), -sign * c->dw[row],
                              row, next};
     return 1;
   }
@@ -346,22 +346,22 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
   box_limits(box, row, c->p, &low, &high);
   if (type == BOX_FRICTION && cluster->has_normal)
     rate = box->coefficient[row] * c->dp[cluster->first_row];
-  limits[0] = (fast_limit){larger_of(c->p[row] - low, 0) * A,
+  limits[0] = (path_limit){larger_of(c->p[row] - low, 0) * A,
                            -(c->dp[row] + rate) * A, row, ROW_AT_LOW};
   if (type == BOX_LOWER) return 1;
-  limits[1] = (fast_limit){larger_of(high - c->p[row], 0) * A,
+  limits[1] = (path_limit){larger_of(high - c->p[row], 0) * A,
                            (c->dp[row] - rate) * A, row, ROW_AT_HIGH};
   return 2;
 }
 
 /* The limit that is met first, and how far it is; row -1 when there is none. */
-static fast_limit first_limit(path *c, double *length) {
+static path_limit first_limit(path *c, double *length) {
   int which = six_is_wide() ? nearest_limit_wide(c) : nearest_limit(c);
   *length = INFINITY;
-  if (which < 0) return (fast_limit){0, 0, -1, ROW_ACTIVE};
-  fast_limit limits[2];
+  if (which < 0) return (path_limit){0, 0, -1, ROW_ACTIVE};
+  path_limit limits[2];
   limits_of(c, which / 2, limits);
-  const fast_limit *best = &limits[which % 2];
+  const path_limit *best = &limits[which % 2];
   *length = best->room / best->speed;
   return *best;
 }
@@ -373,7 +373,7 @@ static fast_limit first_limit(path *c, double *length) {
  * else it is a row. @param own, follow  of the cluster's rows, before */
 static void rank_one(const path *c, const box_cluster *cluster, int row,
                      const double own[], const double follow[], double u_a[6],
-                     double u_b[6], fast_update *update) {
+                     double u_b[6], rank_one_change *update) {
   const box_weights *now = &c->work->weights;
   int first = cluster->first_row, n = cluster->n_rows;
   bool is_column = row == first && cluster->has_normal;
@@ -401,8 +401,8 @@ static void rank_one(const path *c, const box_cluster *cluster, int row,
 
 /* The row takes its new state: H, and with it the direction, by one rank more.
  * @return false when H has to be factored anew instead. */
-static bool change_state(path *c, const fast_limit *limit) {
-  fast_work *work = c->work;
+static bool change_state(path *c, const path_limit *limit) {
+  solve_work *work = c->work;
   const box_cluster *cluster = box_cluster_of(c->box, limit->row);
   const graph_edge *edge =
       &c->box->graph_edges[c->space.graph_edge_of[cluster - c->box->clusters]];
@@ -419,7 +419,7 @@ static bool change_state(path *c, const fast_limit *limit) {
   memcpy(follow, weights->follow + first, sizeof *follow * (size_t)m);
   active_set_weigh(work, first, first + m);
 
-  fast_update *update = &c->space.updates[c->n_updates];
+  rank_one_change *update = &c->space.updates[c->n_updates];
   double u_a[6] = {0}, u_b[6] = {0};
   size_t n = 6 * (size_t)c->box->n_bodies;
   const double least_determinant = 1e-8; // half of the digits are left
@@ -454,7 +454,7 @@ static bool change_state(path *c, const fast_limit *limit) {
 
 /* After a row's change: the way on is the one that its new state allows. */
 static void choose_way(path *c, int row, int state_before) {
-  fast_limit limits[2];
+  path_limit limits[2];
   int n = limits_of(c, row, limits);
   int which = state_before == ROW_AT_HIGH && n == 2;
   if (n > 0 && limits[which].speed > 0) turn_round(c);
@@ -496,13 +496,13 @@ static void start_path(path *c) {
 
 static bool follow(path *c, long max_pivots) {
   const double too_far = 10; // a path from a guess does not return from there
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   if (!refresh(c)) return false;
   find_direction(c);
   for (long k = 0; k < max_pivots && c->t < too_far; k++) {
     double length;
-    if (!fast_work_spend(work, work->cost.pivot)) return false;
-    fast_limit limit = first_limit(c, &length);
+    if (!solve_work_spend(work, work->cost.pivot)) return false;
+    path_limit limit = first_limit(c, &length);
     if (c->dt < 0 && length >= c->t) return arrive(c);
     if (limit.row < 0 && c->n_updates == 0) return false;
     if (limit.row < 0) { // a ray? only if it is one on fresh factors too
@@ -529,7 +529,7 @@ static bool follow(path *c, long max_pivots) {
   return false;
 }
 
-bool fast_pivots_solve(fast_work *work, long max_pivots) {
+bool pivots_solve(solve_work *work, long max_pivots) {
   path c = {.work = work,
             .box = &work->box,
             .space = *work->pivot_space,
@@ -549,11 +549,11 @@ bool fast_pivots_solve(fast_work *work, long max_pivots) {
   return reached;
 }
 
-bool fast_pivots_finish(fast_work *work, long max_pivots) {
+bool pivots_finish(solve_work *work, long max_pivots) {
   const int most_rows = 2000; // a pivot is a solve and a pass over all rows
-  if (work->box.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
+  if (work->box.n_rows > most_rows || !pivots_solve(work, max_pivots))
     return false;
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
   return work->residual <= work->target ||
          active_set_solve(work, &active_set_polish);
 }

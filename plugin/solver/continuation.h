@@ -1,11 +1,11 @@
 /* Proximal continuation by Newton's method in velocities, with a line search. */
-#ifndef ODE_MLCP_SOLVER_FAST_CONTINUATION_H
-#define ODE_MLCP_SOLVER_FAST_CONTINUATION_H
+#ifndef ODE_MLCP_SOLVER_CONTINUATION_H
+#define ODE_MLCP_SOLVER_CONTINUATION_H
 
-#include "solver/fast_work.h"
+#include "solver/solve_work.h"
 
 /** Take the arrays that it needs. @return false when memory runs out. */
-bool fast_continuation_reserve(fast_work *work);
+bool continuation_reserve(solve_work *work);
 
 /**
  * Solve from work->p and its active set, as far as it gets. work->box has no compliance
@@ -15,6 +15,6 @@ bool fast_continuation_reserve(fast_work *work);
  * @return true when the target is reached; else work->p is the best iterate, with
  *         which it stopped where that is good enough (work->soon).
  */
-bool fast_continuation_solve(fast_work *work, bool from_nothing);
+bool continuation_solve(solve_work *work, bool from_nothing);
 
 #endif

@@ -22,14 +22,14 @@
  * active set does not change reuse the factors, so that the last digits cost a
  * solve each. Where Newton's method stalls, prox goes up again.
  */
-#include "solver/fast_continuation.h"
+#include "solver/continuation.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
-#include "solver/fast_spread.h"
+#include "solver/spread.h"
 
 struct continuation_space {
   /* [n_rows] a row's slip and the slip's change along a step, impulses on trial,
@@ -42,7 +42,7 @@ struct continuation_space {
 
 typedef struct continuation {
   struct continuation_space space;
-  fast_work *work;
+  solve_work *work;
   const box_problem *box;
   double prox, factored_prox; /* below 0: nothing is factored */
   int n_steps;                /* of the last stage */
@@ -50,7 +50,7 @@ typedef struct continuation {
   bool gives_up;              /* it asked for more */
 } continuation;
 
-bool fast_continuation_reserve(fast_work *work) {
+bool continuation_reserve(solve_work *work) {
   arena *arena = &work->arena;
   size_t n = by_fours((size_t)work->box.n_rows);
   size_t n_v = 6 * (size_t)work->box.n_bodies;
@@ -86,7 +86,7 @@ static void times_mass(const box_problem *box, const double x[], double Mx[]) {
 /* The impulses at slips slip + t slip_step, and their states where `states` is
  * not NULL. @return how many states are others than before. */
 static int impulses_at(continuation *c, double t, double p[], int states[]) {
-  const fast_work *work = c->work;
+  const solve_work *work = c->work;
   const box_problem *box = c->box;
   int n_changed = 0;
   for (int k = 0; k < box->n_clusters; k++) {
@@ -135,13 +135,13 @@ static void find_balance(continuation *c, const double p[]) {
 
 /* The factors of the present states, anew only where something changed. */
 static bool factor(continuation *c) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   const box_problem *box = c->box;
   size_t bytes = sizeof *work->state * (size_t)box->n_rows;
   if (c->factored_prox == c->prox &&
       memcmp(c->space.factored_state, work->state, bytes) == 0)
     return true;
-  if (!fast_work_spend(work, work->cost.factorisation)) return false;
+  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   bool symmetric = active_set_weigh(work, 0, box->n_rows);
   work->factorisations++;
   c->factored_prox = -1;
@@ -159,7 +159,7 @@ static bool factor(continuation *c) {
  * slips have lost digits where prox is small; p itself has not. */
 static int count_misses(const continuation *c, const double p[],
                         const double w[]) {
-  const fast_work *work = c->work;
+  const solve_work *work = c->work;
   const box_problem *box = c->box;
   const double noise = 0.1 * work->target * box->scale;
   int count = 0;
@@ -179,7 +179,7 @@ static int count_misses(const continuation *c, const double p[],
  * to, newton_v its velocities.
  * @return how many rows ask for other states, -1 without factors. */
 static int predict(continuation *c, double p[]) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   const box_problem *box = c->box;
   int n = box->n_rows;
   memcpy(p, c->space.anchor, sizeof *p * (size_t)n);
@@ -243,7 +243,7 @@ static double search_line(continuation *c, double at_0, double mass_v,
 static bool run_newton(continuation *c, double p[], double most_spent) {
   enum { MAX_STEPS = 20, MAX_SHORT = 3 };
   const double short_step = 0.1;
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   const box_problem *box = c->box;
   int n_v = 6 * box->n_bodies, n_short = 0;
   find_balance(c, p);
@@ -285,7 +285,7 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
 
 /* One stage from the states that stand; kept_p is its end. */
 static bool run_stage(continuation *c, double most_spent) {
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   const box_problem *box = c->box;
   for (int r = 0; r < box->n_rows; r++)
     work->softness[r] = box->compliance[r] + c->prox * box->diagonal[r];
@@ -311,11 +311,11 @@ static bool run_stage(continuation *c, double most_spent) {
 static void refine(continuation *c) {
   enum { MAX_SOLVES = 3 };
   const double share = 1e-3; // of the target
-  fast_work *work = c->work;
+  solve_work *work = c->work;
   for (int i = 0; i < MAX_SOLVES; i++) {
     double before = work->residual;
     if (before <= share * work->target || predict(c, work->kept_p) != 0) break;
-    fast_work_take(work, work->kept_p);
+    solve_work_take(work, work->kept_p);
     if (!(work->residual < 0.5 * before)) break;
     memcpy(c->space.anchor, work->kept_p,
            sizeof *c->space.anchor * (size_t)c->box->n_rows);
@@ -339,7 +339,7 @@ static double last_prox_of(const box_problem *box) {
  * contacts are so soft themselves that few rows change. */
 static const double soft_enough = 1e-9;
 
-bool fast_continuation_solve(fast_work *work, bool from_nothing) {
+bool continuation_solve(solve_work *work, bool from_nothing) {
   enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 1, HARD = 8, FEW = 3 };
   // where more rows than that ask for another state than they had, it was a heap's
   const double most_share = 0.1;
@@ -377,7 +377,7 @@ bool fast_continuation_solve(fast_work *work, bool from_nothing) {
                          : box->n_rows;
     bool ok = run_stage(&c, most_spent);
     if (c.gives_up) break;
-    if (ok) fast_work_take(work, work->kept_p);
+    if (ok) solve_work_take(work, work->kept_p);
     if (ok && work->residual <= far_off * residual) {
       double before = residual;
       memcpy(c.space.anchor, work->kept_p, bytes);
@@ -404,10 +404,10 @@ bool fast_continuation_solve(fast_work *work, bool from_nothing) {
       failed_prox = c.prox;
       c.prox = larger_of(growth * c.prox, first_share * residual);
       c.prox = smaller_of(c.prox, 1);
-      fast_work_take(work, c.space.anchor);
+      solve_work_take(work, c.space.anchor);
       active_set_of_guess(work);
     }
   }
-  fast_work_restore_best(work);
+  solve_work_restore_best(work);
   return false;
 }

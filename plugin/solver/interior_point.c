@@ -15,14 +15,14 @@
  * Everything about limits is kept by fours of rows in one place, and an
  * iteration goes over them a few times with the same operations in every lane.
  */
-#include "solver/fast_interior.h"
+#include "solver/interior_point.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
-#include "solver/fast_pivots.h"
+#include "solver/pivots.h"
 
 /* The proximal term about the present point, of a row's diagonal. It stands in
  * the matrix alone, so that it costs a share of a step and moves no solution.
@@ -57,7 +57,7 @@ struct interior_space {
 
 /* The path's state beside the point itself. */
 typedef struct interior {
-  fast_work *work;
+  solve_work *work;
   const box_problem *box;
   row_group *groups;
   int n_groups;
@@ -66,7 +66,7 @@ typedef struct interior {
   int n_changed; /* rows whose state that the last step made for was new */
 } interior;
 
-bool fast_interior_reserve(fast_work *work) {
+bool interior_point_reserve(solve_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
   return ARENA_TAKE(arena, work->interior, 1) &&
@@ -83,7 +83,7 @@ static bool has_limit(const box_problem *box, int row, int side) {
 /* ---- where to start ------------------------------------------------------ */
 
 /* p strictly inside its limits, by `margin` of the scale where there is room. */
-static void move_inside(fast_work *work, double margin) {
+static void move_inside(solve_work *work, double margin) {
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
     double low, high, *p = &work->p[row];
@@ -262,7 +262,7 @@ KERNEL double sum_products(const interior *in, double length) {
  * those whose distance shrinks by a larger share than their multiplier does.
  * @return the sum of s y in units. */
 KERNEL double take_step(interior *in, double length) {
-  fast_work *work = in->work;
+  solve_work *work = in->work;
   double sum = 0;
   four_mask n_same = {0};
   for (int i = 0; i < in->n_groups; i++) {
@@ -347,9 +347,9 @@ static void weigh_coupled(interior *in, const box_cluster *cluster) {
 
 /* @param unbalance  out: see weigh_rows, of the scale */
 static bool factor_point(interior *in, double *unbalance) {
-  fast_work *work = in->work;
+  solve_work *work = in->work;
   const box_problem *box = in->box;
-  if (!fast_work_spend(work, work->cost.factorisation)) return false;
+  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   *unbalance = run_pass_any(in, WEIGH, AIM_STRAIGHT, 0, 0) / box->scale;
   for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++)
     if (box->clusters[c].first_compliance >= 0)
@@ -361,7 +361,7 @@ static bool factor_point(interior *in, double *unbalance) {
 
 /* The step towards what is aimed at. @return the longest along it. */
 static double aim(interior *in, aim_kind kind, double mu, double length) {
-  fast_work *work = in->work;
+  solve_work *work = in->work;
   run_pass_any(in, AIM, kind, mu, length);
   box_system_solve(&work->blocks, in->box, &work->weights, work->r, work->dv,
                    work->dp, work->scratch);
@@ -385,7 +385,7 @@ static bool cross_over(interior *in) {
                                   .max_share = 0.02,
                                   .patience = 0};
   const long max_pivots = 40; // more than a handful of rows is no such set
-  fast_work *work = in->work;
+  solve_work *work = in->work;
   double *path_p = work->interior->path_p;
   size_t bytes = sizeof(double) * (size_t)in->box->n_rows;
   memcpy(path_p, work->p, bytes);
@@ -395,9 +395,9 @@ static bool cross_over(interior *in) {
   memcpy(work->p, path_p, bytes);
   give_states(in);
   active_set_put_at_limits(work, work->p);
-  if (fast_pivots_finish(work, max_pivots)) return true;
+  if (pivots_finish(work, max_pivots)) return true;
   memcpy(work->p, path_p, bytes);
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
   return false;
 }
 
@@ -493,8 +493,8 @@ static bool is_stuck(patience *p, double length, double residual) {
   return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
 }
 
-bool fast_interior_solve(fast_work *work,
-                         const fast_interior_options *options) {
+bool interior_point_solve(solve_work *work,
+                          const interior_point_options *options) {
   enum { MAX_ITERATIONS = 50 }; // one that ends at all ends within 20
   const box_problem *box = &work->box;
   interior in = {.work = work,
@@ -504,7 +504,7 @@ bool fast_interior_solve(fast_work *work,
                  .prox = options->warm ? prox_again : first_prox};
   if (!options->warm) memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   move_inside(work, sqrt(options->start));
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
   start(&in, options->start);
   memset(work->dp, 0, sizeof(double) * (size_t)box->n_rows);
   in.mu = mean_product(&in, run_pass_any(&in, TAKE, AIM_STRAIGHT, 0, 0));
@@ -517,7 +517,7 @@ bool fast_interior_solve(fast_work *work,
   for (int i = 0; i < MAX_ITERATIONS; i++) {
     double length = advance(&in);
     if (length == 0) break;
-    fast_work_evaluate(work);
+    solve_work_evaluate(work);
     if (work->residual <= work->target ||
         is_stuck(&patience, length, work->residual))
       break;
@@ -527,6 +527,6 @@ bool fast_interior_solve(fast_work *work,
     crossing.few = in.n_changed / 2;
     crossing.n_left--;
   }
-  fast_work_restore_best(work);
+  solve_work_restore_best(work);
   return work->residual <= work->target;
 }

@@ -1,18 +1,18 @@
-#include "solver/fast_work.h"
+#include "solver/solve_work.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "common/progress.h"
 
-static bool take_rows(fast_work *work, double **rows) {
+static bool take_rows(solve_work *work, double **rows) {
   size_t n = by_fours((size_t)work->box.n_rows);
   if (!ARENA_TAKE(&work->arena, *rows, n)) return false;
   memset(*rows, 0, sizeof **rows * n);
   return true;
 }
 
-bool fast_work_reserve(fast_work *work) {
+bool solve_work_reserve(solve_work *work) {
   arena *arena = &work->arena;
   size_t n_v = 6 * (size_t)work->box.n_bodies;
   double **const rows[] = {&work->p,
@@ -40,7 +40,7 @@ static const double per_product = 500, per_block = 64;
 static const double per_row_factored = 100, per_row_solved = 65;
 static const double per_row_pivoted = 100, per_body_pivoted = 70;
 
-void fast_work_set_cost(fast_work *work) {
+void solve_work_set_cost(solve_work *work) {
   const double solves_a_step = 3, units_a_step = 1.3; // of an interior point
   double rows = work->box.n_rows, bodies = work->box.n_bodies;
   double blocks = per_block * body_blocks_fill(&work->blocks);
@@ -49,21 +49,21 @@ void fast_work_set_cost(fast_work *work) {
   double solve = blocks + per_row_solved * rows;
   double pivot = blocks + per_body_pivoted * bodies + per_row_pivoted * rows;
   double unit = (factorisation + solves_a_step * solve) / units_a_step;
-  work->cost = (fast_cost){factorisation / unit, solve / unit, pivot / unit};
+  work->cost = (work_cost){factorisation / unit, solve / unit, pivot / unit};
 }
 
-bool fast_work_spend(fast_work *work, double cost) {
+bool solve_work_spend(solve_work *work, double cost) {
   progress_tick();
   if (work->spent + cost > work->budget) return false;
   work->spent += cost;
   return true;
 }
 
-bool fast_work_is_spent(const fast_work *work) {
+bool solve_work_is_spent(const solve_work *work) {
   return work->spent + 1 > work->budget;
 }
 
-void fast_work_evaluate(fast_work *work) {
+void solve_work_evaluate(solve_work *work) {
   box_velocities(&work->box, work->p, work->v);
   box_slips(&work->box, work->v, work->p, work->w);
   work->residual = box_residual(&work->box, work->p, work->w);
@@ -73,13 +73,13 @@ void fast_work_evaluate(fast_work *work) {
   memcpy(work->best_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
 }
 
-void fast_work_restore_best(fast_work *work) {
+void solve_work_restore_best(solve_work *work) {
   memcpy(work->p, work->best_p, sizeof(double) * (size_t)work->box.n_rows);
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
 }
 
-void fast_work_take(fast_work *work, const double p[]) {
+void solve_work_take(solve_work *work, const double p[]) {
   memcpy(work->p, p, sizeof *p * (size_t)work->box.n_rows);
   box_project(&work->box, work->p);
-  fast_work_evaluate(work);
+  solve_work_evaluate(work);
 }
