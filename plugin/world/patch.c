@@ -99,7 +99,8 @@ static double gap_between(const patch_point points[], const int corners[],
 }
 
 static void thin_out(double way, const double at[3], const patch_point points[],
-                     int n, int corners[], bool implied[]) {
+                     int n, int corners[], world_contact *const contacts[],
+                     int *left_out) {
   double extent = 0;
   for (int i = 0; i < n; i++)
     extent = fmax(extent, length_of(&points[0], &points[i]));
@@ -110,17 +111,16 @@ static void thin_out(double way, const double at[3], const patch_point points[],
     for (c = 0; c < n_corners && corners[c] != i;) c++;
     if (c < n_corners) continue;
     double gap = gap_between(points, corners, n_corners, &points[i], level);
-    implied[points[i].number] =
-        fabs(gap - points[i].gap) <= hair_gap(way, extent, at);
+    if (!(fabs(gap - points[i].gap) <= hair_gap(way, extent, at))) continue;
+    contacts[points[i].number]->active = false;
+    ++*left_out;
   }
 }
 
-bool patch_find_implied(double cfm, double way,
-                        const host_contact *const points[], int n,
-                        arena *scratch, bool implied[]) {
+bool patch_thin_out(double cfm, double way, world_contact *const contacts[],
+                    int n, arena *scratch, int *left_out) {
   patch_point *patch;
   int *corners, *left;
-  for (int i = 0; i < n; i++) implied[i] = false;
   if (n < 3) return true;
   if (!ARENA_TAKE(scratch, patch, n) || !ARENA_TAKE(scratch, corners, n) ||
       !ARENA_TAKE(scratch, left, n))
@@ -128,12 +128,12 @@ bool patch_find_implied(double cfm, double way,
   for (int i = 0; i < n; i++) left[i] = i;
   while (n >= 3) {
     /* the first, and those of its patch; the others wait for the next turn */
-    const host_contact *first = points[left[0]];
+    const host_contact *first = &contacts[left[0]]->point;
     double axis[2][3];
     int n_points = 0, n_others = 0;
     host_contact_axes(axis, first);
     for (int i = 0; i < n; i++) {
-      const host_contact *point = points[left[i]];
+      const host_contact *point = &contacts[left[i]]->point;
       if (i > 0 && !of_one_patch(first, point)) {
         left[n_others++] = left[i];
         continue;
@@ -144,7 +144,8 @@ bool patch_find_implied(double cfm, double way,
                                         vec3_dot(axis[1], arm), point->gap};
     }
     if (n_points >= 3 && is_shared(cfm, first))
-      thin_out(way, first->position, patch, n_points, corners, implied);
+      thin_out(way, first->position, patch, n_points, corners, contacts,
+               left_out);
     n = n_others;
   }
   return true;

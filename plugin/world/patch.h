@@ -3,10 +3,10 @@
 #define ODE_MLCP_WORLD_PATCH_H
 
 #include "common/arena.h"
-#include "host/contacts.h"
+#include "world/contact.h"
 
 /**
- * Find the points of a pair that others of it imply: between them, with their
+ * Leave out the points of a pair that others of it imply: between them, with their
  * normal and surface, and with the gap that they make of it there. Whatever such a
  * point may push, in the normal's direction and along the surface, its neighbours
  * can push in its place. The host's polygons have some whose place is up to
@@ -19,14 +19,13 @@
  *
  * Springs push each for itself, and so do limits of friction in N: they stay.
  *
- * @param cfm      of contacts without one of their own
- * @param way      m: what gravity moves in a step, see rows/hair.h
- * @param points   [n] the contacts of two bodies
- * @param implied  [n] out
+ * @param cfm       of contacts without one of their own
+ * @param way       m: what gravity moves in a step, see rows/hair.h
+ * @param contacts  [n] of two bodies: what others imply is no longer active
+ * @param left_out  counts them
  * @return false where memory ran out.
  */
-bool patch_find_implied(double cfm, double way,
-                        const host_contact *const points[], int n,
-                        arena *scratch, bool implied[]);
+bool patch_thin_out(double cfm, double way, world_contact *const contacts[],
+                    int n, arena *scratch, int *left_out);
 
 #endif

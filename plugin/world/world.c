@@ -47,72 +47,12 @@ unsigned long world_serial(const world_snapshot *world, int body) {
   return body >= 0 ? world->bodies[body].serial : 0;
 }
 
-/* --- merging contacts ------------------------------------------------------ */
-
-/* The contacts of two bodies that are kept, chained in their order. */
-typedef struct contact_group {
-  int body[2];
-  int first, last;
-} contact_group;
-
-/* An open-addressing table of groups. */
-typedef struct group_table {
-  contact_group *groups;
-  int *slots;         /* group + 1, 0 empty */
-  int *next;          /* [contacts] of the same group, -1 at the end */
-  int n_groups, last; /* the group found last, -1 for none */
-  size_t mask;
-} group_table;
-
-static bool group_table_create(group_table *table, arena *arena, int room) {
-  size_t size = 4;
-  while (size < 2 * (size_t)room) size *= 2;
-  table->n_groups = 0;
-  table->last = -1;
-  table->mask = size - 1;
-  if (!ARENA_TAKE(arena, table->groups, room) ||
-      !ARENA_TAKE(arena, table->slots, size) ||
-      !ARENA_TAKE(arena, table->next, room))
-    return false;
-  memset(table->slots, 0, size * sizeof *table->slots);
-  return true;
-}
-
-/* Spread over the whole table: pairs of near numbers must not crowd together. */
-static size_t hash_of_bodies(const int body[2]) {
-  uint64_t key = (uint64_t)(uint32_t)body[0] << 32 | (uint32_t)body[1];
-  key *= UINT64_C(0x9e3779b97f4a7c15);
-  key ^= key >> 32;
-  return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
-static bool is_of(const contact_group *group, const int body[2]) {
-  return group->body[0] == body[0] && group->body[1] == body[1];
-}
-
-static contact_group *group_of(group_table *table, const int body[2]) {
-  /* mostly those of a pair follow each other */
-  if (table->last >= 0 && is_of(&table->groups[table->last], body))
-    return &table->groups[table->last];
-  size_t slot = hash_of_bodies(body) & table->mask;
-  for (; table->slots[slot] != 0; slot = (slot + 1) & table->mask) {
-    table->last = table->slots[slot] - 1;
-    if (is_of(&table->groups[table->last], body))
-      return &table->groups[table->last];
-  }
-  table->last = table->n_groups++;
-  table->slots[slot] = table->n_groups;
-  table->groups[table->last] = (contact_group){{body[0], body[1]}, -1, -1};
-  return &table->groups[table->last];
-}
-
 /* --- reading -------------------------------------------------------------- */
 
 /* State shared while a snapshot is read. */
 typedef struct world_reader {
   world_snapshot *world;
   const world_snapshot *home; /* at other poses */
-  group_table groups;
   host_stop *stops;
   int n_stops;
   bool errors;      /* at other poses: joints alone, for their errors */
@@ -129,9 +69,7 @@ static bool reserve_contacts(world_reader *r, size_t n_contacts,
   world->contacts = (world_contacts){0};
   r->n_stops = 0;
   if (!ARENA_TAKE(&world->arena, world->contacts.items, n_contacts + n_stops) ||
-      !ARENA_TAKE(&world->arena, r->stops, n_stops) ||
-      !group_table_create(&r->groups, &world->arena,
-                          (int)(n_contacts + n_stops)))
+      !ARENA_TAKE(&world->arena, r->stops, n_stops))
     return outcome_no_memory(r->out);
   world->contacts.stops = r->stops;
   return true;
@@ -148,33 +86,6 @@ static world_contact *next_contact(world_reader *r) {
   contact->hit = -INFINITY;
   contact->hits = 0;
   return contact;
-}
-
-/* Keep the contact that stands after the last, or merge it into one of the same
- * bodies at the same point, which takes the geometry of the deeper.
- * @return the index of the contact, -1 where it was merged. */
-static int keep_contact(world_reader *r) {
-  world_contacts *contacts = &r->world->contacts;
-  int k = contacts->n;
-  const host_contact *point = &contacts->items[k].point;
-  contact_group *group = group_of(&r->groups, point->body);
-  for (int i = group->first; i >= 0; i = r->groups.next[i]) {
-    host_contact *place = &contacts->items[i].point;
-    if (!host_contact_same_point(place, point)) continue;
-    int multiplicity = place->multiplicity + 1;
-    if (point->gap < place->gap) *place = *point;
-    place->multiplicity = multiplicity;
-    r->out->report.contacts_merged++;
-    return -1;
-  }
-  r->groups.next[k] = -1;
-  if (group->first < 0)
-    group->first = k;
-  else
-    r->groups.next[group->last] = k;
-  group->last = k;
-  contacts->n++;
-  return k;
 }
 
 /* The name of a contact in a message. */
@@ -277,7 +188,7 @@ static bool read_contact_joint(world_reader *r, int j) {
   contact->point.kept =
       source == NULL && (is_hardly_open(world, &contact->point) ||
                          kept_contacts_has(world->settings.kept, joint->id));
-  joint->contact = keep_contact(r);
+  world->contacts.n++;
   return true;
 }
 
@@ -437,59 +348,127 @@ static bool read_joints(world_reader *r, const dStepperIsland *islands,
   return true;
 }
 
+/* A contact that is no joint's, of two bodies. @return false where the step cannot
+ * be taken; *contact is NULL where it is left out. */
+static bool read_found(world_reader *r, const dContact *given,
+                       const dBodyID id[2], contact_name name,
+                       world_contact **contact, bool *reversed) {
+  world_snapshot *world = r->world;
+  int body[2] = {world_find_body(world, id[0]), world_find_body(world, id[1])};
+  bool usable;
+  *contact = NULL;
+  *reversed = body[0] < 0;
+  if (*reversed) {
+    body[0] = body[1];
+    body[1] = -1;
+  }
+  if (body[0] == body[1] ||
+      (!world_is_dynamic(world, body[0]) && !world_is_dynamic(world, body[1])))
+    return true;
+  world_contact *next = next_contact(r);
+  if (!read_contact(r, next, given, *reversed, body, name, &usable))
+    return false;
+  if (!usable) return true;
+  *contact = next;
+  world->contacts.n++;
+  return true;
+}
+
 static bool read_given(world_reader *r) {
   const world_snapshot *world = r->world;
   for (int i = 0; i < world->settings.n_given; i++) {
     const dContact *given = &world->settings.given[i];
     const dGeomID geoms[2] = {given->geom.g1, given->geom.g2};
-    int body[2];
-    bool usable;
+    dBodyID id[2];
+    world_contact *contact;
+    bool reversed;
     for (int side = 0; side < 2; side++) {
-      dBodyID id = geoms[side] != NULL ? dGeomGetBody(geoms[side]) : NULL;
-      body[side] = world_find_body(world, id);
-      if (id != NULL && body[side] < 0)
+      id[side] = geoms[side] != NULL ? dGeomGetBody(geoms[side]) : NULL;
+      if (id[side] != NULL && world_find_body(world, id[side]) < 0)
         return outcome_fail(r->out, "contact %d: a body of another world",
                             i + 1);
     }
-    bool reversed = body[0] < 0;
-    if (reversed) {
-      body[0] = body[1];
-      body[1] = -1;
-    }
-    if (!world_is_dynamic(world, body[0]) && !world_is_dynamic(world, body[1]))
-      continue;
-    world_contact *contact = next_contact(r);
     contact_name name = {"contact", (unsigned long)i + 1};
-    if (!read_contact(r, contact, given, reversed, body, name, &usable))
-      return false;
-    if (usable) keep_contact(r);
+    if (!read_found(r, given, id, name, &contact, &reversed)) return false;
   }
   return true;
 }
 
-/* Points that others imply take no part. */
-static bool thin_patches(world_reader *r) {
-  world_snapshot *world = r->world;
-  world_contact *items = world->contacts.items;
-  double h = world->settings.step_size;
-  const host_contact **points;
-  bool *implied;
-  if (!ARENA_TAKE(&world->arena, points, world->contacts.n) ||
-      !ARENA_TAKE(&world->arena, implied, world->contacts.n))
-    return outcome_no_memory(r->out);
-  for (int g = 0; g < r->groups.n_groups; g++) {
-    int n = 0, first = r->groups.groups[g].first;
-    for (int k = first; k >= 0; k = r->groups.next[k])
-      points[n++] = &items[k].point;
-    if (!patch_find_implied(world->cfm, world->gravity * h * h, points, n,
-                            &world->arena, implied))
-      return outcome_no_memory(r->out);
-    for (int k = first, i = 0; k >= 0; k = r->groups.next[k], i++) {
-      if (!implied[i]) continue;
-      items[k].active = false;
-      r->out->report.contacts_merged++;
-    }
+/* --- contacts of the same bodies ------------------------------------------- */
+
+/* A contact among those of its bodies, in their order. */
+typedef struct pair_contact {
+  int body[2];
+  int number; /* in the snapshot */
+} pair_contact;
+
+static bool same_bodies(const pair_contact *a, const pair_contact *b) {
+  return a->body[0] == b->body[0] && a->body[1] == b->body[1];
+}
+
+static int compare_pairs(const void *one, const void *other) {
+  const pair_contact *a = one, *b = other;
+  if (a->body[0] != b->body[0]) return a->body[0] < b->body[0] ? -1 : 1;
+  if (a->body[1] != b->body[1]) return a->body[1] < b->body[1] ? -1 : 1;
+  return a->number - b->number;
+}
+
+/* One of two at the same point goes: the first stays, with the geometry of the
+ * deeper. @return false where there is no such one among the `n` kept. */
+static bool merge(world_contact *const kept[], int n,
+                  const host_contact *point) {
+  for (int i = 0; i < n; i++) {
+    host_contact *place = &kept[i]->point;
+    if (!host_contact_same_point(place, point)) continue;
+    int multiplicity = place->multiplicity + 1;
+    if (point->gap < place->gap) *place = *point;
+    place->multiplicity = multiplicity;
+    return true;
   }
+  return false;
+}
+
+/* Contacts from `first` on at the same point of the same bodies are one; where `thin`,
+ * those that others imply take no part. */
+static bool merge_contacts(world_reader *r, int first, bool thin) {
+  world_snapshot *world = r->world;
+  world_contacts *contacts = &world->contacts;
+  double h = world->settings.step_size;
+  int n = 0, n_kept = 0, left = first;
+  pair_contact *order;
+  world_contact **kept;
+  if (!ARENA_TAKE(&world->arena, order, contacts->n - first) ||
+      !ARENA_TAKE(&world->arena, kept, contacts->n - first))
+    return outcome_no_memory(r->out);
+  for (int k = first; k < contacts->n; k++) {
+    const int *body = contacts->items[k].point.body;
+    if (contacts->items[k].stop < 0)
+      order[n++] = (pair_contact){{body[0], body[1]}, k};
+  }
+  qsort(order, (size_t)n, sizeof *order, compare_pairs);
+  for (int i = 0; i < n; i++) {
+    world_contact *item = &contacts->items[order[i].number];
+    if (merge(kept, n_kept, &item->point)) {
+      item->point.multiplicity = 0;
+      r->out->report.contacts_merged++;
+    } else {
+      kept[n_kept++] = item;
+    }
+    if (i + 1 < n && same_bodies(&order[i], &order[i + 1])) continue;
+    if (thin &&
+        !patch_thin_out(world->cfm, world->gravity * h * h, kept, n_kept,
+                        &world->arena, &r->out->report.contacts_merged))
+      return outcome_no_memory(r->out);
+    n_kept = 0;
+  }
+  for (int k = first; k < contacts->n; k++) {
+    const world_contact *item = &contacts->items[k];
+    if (item->point.multiplicity == 0) continue;
+    if (item->joint >= 0 && item->stop < 0)
+      world->joints[item->joint].contact = left;
+    contacts->items[left++] = *item;
+  }
+  contacts->n = left;
   return true;
 }
 
@@ -562,7 +541,7 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   world->contacts.polygons =
       settings->contacts != NULL ? settings->contacts->list.polygons : NULL;
   if (!read_joints(&r, islands, n_islands) || !read_given(&r) ||
-      (settings->kept != NULL && !thin_patches(&r)))
+      !merge_contacts(&r, 0, settings->kept != NULL))
     return false;
   if (settings->measure) measure_depth(&world->contacts, out);
   return true;
@@ -661,51 +640,41 @@ static void move_along_normal(host_contact *point, const world_snapshot *home,
   }
 }
 
-/* The contact of one of the program's joints: at other poses its gap changes
- * along the normal and the arms of the step's start, nothing else. */
-static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
-                           const world_pose poses[]) {
+/* A contact of the step's start: at other poses its gap changes along the normal and
+ * the arms that it had there, nothing else. */
+static world_contact *freeze_contact(world_reader *r,
+                                     const world_contact *known,
+                                     const world_pose poses[]) {
   world_contact *contact = next_contact(r);
-  contact->point = home->contacts.items[k].point;
-  contact->joint = home->contacts.items[k].joint;
+  contact->point = known->point;
+  contact->identity = known->identity;
   if (contact->point.soft) keep_spring(r, &contact->point.surface);
-  move_along_normal(&contact->point, home, poses);
-  r->world->joints[contact->joint].contact = r->world->contacts.n++;
-  r->world->linearised = true;
+  move_along_normal(&contact->point, r->home, poses);
+  r->world->contacts.n++;
+  return contact;
 }
 
 /* Bodies of an island that is not looked at. */
-static bool is_elsewhere(dBodyID id, int body) {
-  return id != NULL && body < 0 && dBodyIsEnabled(id);
+static bool is_elsewhere(const world_snapshot *world, dBodyID id) {
+  return id != NULL && dBodyIsEnabled(id) && world_find_body(world, id) < 0;
 }
 
 static bool read_source(world_reader *r) {
   world_snapshot *world = r->world;
+  int first = world->contacts.n;
   for (int i = 0; i < world->list.n_contacts; i++) {
     const source_contact *found = &world->list.contacts[i];
-    int body[2] = {world_find_body(world, found->body[0]),
-                   world_find_body(world, found->body[1])};
-    bool reversed = body[0] < 0, usable;
-    if (body[0] == body[1] ||
-        (!world_is_dynamic(world, body[0]) &&
-         !world_is_dynamic(world, body[1])) ||
-        is_elsewhere(found->body[0], body[0]) ||
-        is_elsewhere(found->body[1], body[1]))
+    world_contact *contact;
+    bool reversed;
+    if (is_elsewhere(world, found->body[0]) ||
+        is_elsewhere(world, found->body[1]))
       continue;
-    if (reversed) {
-      body[0] = body[1];
-      body[1] = -1;
-    }
-    world_contact *contact = next_contact(r);
     contact_name name = {"contact found", (unsigned long)i + 1};
-    if (!read_contact(r, contact, &found->contact, reversed, body, name,
-                      &usable))
+    if (!read_found(r, &found->contact, found->body, name, &contact, &reversed))
       return false;
-    if (!usable) continue;
-    take_source(contact, &world->list, i, reversed);
-    keep_contact(r);
+    if (contact != NULL) take_source(contact, &world->list, i, reversed);
   }
-  return true;
+  return merge_contacts(r, first, false);
 }
 
 /* m, rad: as far as that from where the step found bodies the contacts are those
@@ -747,19 +716,14 @@ static void read_known(world_reader *r, const world_snapshot *home,
   for (int k = 0; k < home->contacts.n; k++) {
     const world_contact *known = &home->contacts.items[k];
     if (known->found < 0) continue;
-    world_contact *contact = next_contact(r);
+    world_contact *contact = freeze_contact(r, known, poses);
     host_contact *point = &contact->point;
-    *point = known->point;
-    contact->identity = known->identity;
     contact->found = to->n_contacts;
-    if (point->soft) keep_spring(r, &point->surface);
-    move_along_normal(point, home, poses);
     for (int side = 0; side < 2; side++)
       if (point->body[side] >= 0)
         vec3_subtract(point->arm[side], point->position,
                       poses[point->body[side]].position);
     to->contacts[to->n_contacts++] = from->contacts[known->found];
-    world->contacts.n++;
   }
 }
 
@@ -804,7 +768,10 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     if (!before->is_contact) {
       if (!read_joint_rows(r, j)) return false;
     } else if (!r->errors && !before->from_source && before->contact >= 0) {
-      freeze_contact(r, home, before->contact, poses);
+      world->joints[j].contact = world->contacts.n;
+      freeze_contact(r, &home->contacts.items[before->contact], poses)->joint =
+          j;
+      world->linearised = true;
     }
   }
   if (known) read_known(r, home, poses);
@@ -820,26 +787,21 @@ static bool read_at(world_reader *r, const world_snapshot *home,
   size_t n_contact_joints = 0;
   for (int j = 0; j < home->n_joints; j++)
     n_contact_joints += home->joints[j].is_contact;
-  world->settings = home->settings;
-  world->settings.measure = false;
+  const arena memory = world->arena;
+  const ode_mlcp_contact_list list = world->list;
+  *world = *home;
+  world->arena = memory;
+  world->list = list;
   world->arena.source = &home->settings.pool->source;
+  world->settings.measure = false;
   if (r->errors) {
     world->settings.contacts = NULL;
     world->settings.margin = 0;
     world->settings.stops = false;
     world->settings.erp = 1;
   }
-  world->erp = home->erp;
-  world->cfm = home->cfm;
-  world->surface_layer = home->surface_layer;
-  world->max_velocity = home->max_velocity;
-  world->gravity = home->gravity;
-  world->n_bodies = home->n_bodies;
-  world->n_joints = home->n_joints;
   world->n_joint_rows = 0;
   world->linearised = false;
-  world->body_slots = home->body_slots;
-  world->body_mask = home->body_mask;
 
   arena_start(&world->arena);
   if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||

@@ -14,6 +14,7 @@
 #include "common/arena.h"
 #include "host/joints.h"
 #include "rows/contact_rows.h"
+#include "world/contact.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
 #include "world/kept_contacts.h"
@@ -30,25 +31,6 @@ typedef struct world_joint {
   int first_stop, n_stops; /* into the stops beside the contacts */
   int contact;             /* what its contact is, -1: none, or left out */
 } world_joint;
-
-/** A contact, or a stop that a joint has not reached: whatever has a gap. */
-typedef struct world_contact {
-  host_contact point; /* of a stop: body, gap, multiplicity, bounce and whether
-                         it is a spring alone */
-  contact_identity identity; /* in the order of point.body */
-  int joint; /* a stop's, or the contact joint; -1: found at other poses */
-  int found; /* number in the collision function's list, -1: not from there */
-  int stop;  /* into the stops beside the contacts, -1: a contact */
-  /* the scheme's to set; a new contact is active, a stop is not */
-  bool active;   /* takes part in solves */
-  bool held;     /* touched when the velocities were last solved for */
-  bool slipping; /* its friction was at its limit then */
-  double hit;    /* s: when it last took part in an impact; -INFINITY */
-  int hits;      /* in this step: how often it closed and gave nothing back */
-  bool
-      known_pair; /* its bodies touched when velocities were last solved for, */
-  bool overlaps_pair; /* and were being moved apart */
-} world_contact;
 
 /** Contacts and what they refer to. */
 typedef struct world_contacts {
