@@ -348,8 +348,8 @@ static void test_one_holds_beside_a_seam(void) {
   const double RADIUS = 0.1, LEAST = of_host(2e-8, 1); /* rad: level */
   memory_pool pool;
   memory_pool_open(&pool, &memory_from_malloc);
-  gap_context *gaps = gap_context_create(&pool.source);
   inner_search search = {.pool = &pool};
+  CU_ASSERT_FATAL(inner_contacts_reserve(&search, 2));
   dGeomID ball = dCreateSphere(0, RADIUS);
   dGeomID tiles[] = {dCreateBox(0, 0.5, 0.5, 0.5),
                      dCreateBox(0, 0.5, 0.5, 0.5)};
@@ -362,15 +362,14 @@ static void test_one_holds_beside_a_seam(void) {
          .point = {{beside, 0, 0}, {beside, 0, 0}},
          .normal = {0, 0, 1}},
         {.geom = {ball, tiles[1]}, .normal = {sin(lean), 0, cos(lean)}}};
-    bool inner[2];
-    CU_ASSERT_FATAL(inner_contacts_find(&search, gaps, contacts, 2, inner));
-    CU_ASSERT(!inner[0]);
-    CU_ASSERT(inner[1] || lean < LEAST);
+    memcpy(search.contacts, contacts, sizeof contacts);
+    inner_contacts_find(&search, 2);
+    CU_ASSERT(!search.inner[0]);
+    CU_ASSERT(search.inner[1] || lean < LEAST);
   }
   for (int k = 0; k < 2; k++) dGeomDestroy(tiles[k]);
   dGeomDestroy(ball);
   inner_contacts_release(&search);
-  gap_context_destroy(gaps);
   memory_pool_release(&pool);
 }
 

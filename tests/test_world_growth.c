@@ -68,12 +68,10 @@ static void test_plates_on_tiles(void) {
   enum { SIDE = 200, N = SIDE * SIDE };
   memory_pool pool;
   memory_pool_open(&pool, &memory_from_malloc);
-  gap_context *gaps = gap_context_create(&pool.source);
   inner_search search = {.pool = &pool};
-  inner_contact *contacts = calloc(N + 1, sizeof *contacts);
-  bool *inner = calloc(N + 1, sizeof *inner);
+  CU_ASSERT_FATAL(inner_contacts_reserve(&search, N + 1));
+  inner_contact *contacts = search.contacts;
   dSpaceID space = dSimpleSpaceCreate(0);
-  CU_ASSERT_FATAL(gaps != NULL && contacts != NULL && inner != NULL);
   dGeomID plate = dCreateBox(space, SIDE, SIDE, 1);
   dGeomSetPosition(plate, 0.5 * SIDE, 0.5 * SIDE, 0.5);
   for (int i = 0; i < N; i++) {
@@ -88,16 +86,13 @@ static void test_plates_on_tiles(void) {
   for (int side = 0; side < 2; side++) contacts[N].point[side][1] += 0.5;
   contacts[N].normal[0] = -1;
   contacts[N].normal[2] = 0;
-  CU_ASSERT_FATAL(inner_contacts_find(&search, gaps, contacts, N + 1, inner));
+  inner_contacts_find(&search, N + 1);
   int others = 0;
-  for (int i = 0; i < N; i++) others += inner[i];
+  for (int i = 0; i < N; i++) others += search.inner[i];
   CU_ASSERT_EQUAL(others, 0);
-  CU_ASSERT(inner[N]);
+  CU_ASSERT(search.inner[N]);
   dSpaceDestroy(space);
   inner_contacts_release(&search);
-  gap_context_destroy(gaps);
-  free(contacts);
-  free(inner);
   memory_pool_release(&pool);
 }
 

@@ -433,35 +433,22 @@ ode_mlcp_error ode_mlcp_collide_space(ode_mlcp_contact_list *list,
 
 /* --- inner contacts -------------------------------------------------------------- */
 
-static void describe(const source_contact *contact, inner_contact *entry) {
-  const dContactGeom *geom = &contact->contact.geom;
-  *entry = (inner_contact){.geom = {geom->g1, geom->g2},
-                           .body = {contact->body[0], contact->body[1]}};
-  double gap = -geom->depth, shift = contact_shift(geom->g2, gap);
-  real_read(entry->normal, geom->normal, 3);
-  for (int side = 0; side < 2; side++) {
-    real_read(entry->point[side], geom->pos, 3);
-    vec3_add_scaled(entry->point[side], (side == 0 ? 0.5 : -0.5) * gap - shift,
-                    entry->normal);
-  }
-}
-
 /* Leave out what neighbours of the geoms make void. */
 static bool drop_inner(contact_source *source, ode_mlcp_contact_list *list) {
+  inner_search *search = &source->inner;
   int n = 0, left = 0;
-  if (!POOL_RESERVE(list->pool, list->described, list->n_contacts) ||
-      !POOL_RESERVE(list->pool, list->inner, list->n_contacts))
-    return false;
-  for (int i = 0; i < list->n_contacts; i++)
-    if (list->contacts[i].of_pair)
-      describe(&list->contacts[i], &list->described[n++]);
-  source->inner.pool = source->pool;
-  if (!inner_contacts_find(&source->inner, list->gaps, list->described, n,
-                           list->inner))
-    return false;
+  if (!inner_contacts_reserve(search, (size_t)list->n_contacts)) return false;
+  for (int i = 0; i < list->n_contacts; i++) {
+    const source_contact *contact = &list->contacts[i];
+    const dContactGeom *geom = &contact->contact.geom;
+    if (contact->of_pair)
+      inner_contact_read(&search->contacts[n++], geom, contact->body,
+                         contact_shift(geom->g2, -geom->depth));
+  }
+  inner_contacts_find(search, n);
   n = 0;
   for (int i = 0; i < list->n_contacts; i++)
-    if (!list->contacts[i].of_pair || !list->inner[n++])
+    if (!list->contacts[i].of_pair || !search->inner[n++])
       list->contacts[left++] = list->contacts[i];
   list->n_contacts = left;
   return true;
@@ -473,9 +460,7 @@ void contact_source_release(contact_source *source) {
   contact_source_remove_joints(source);
   if (source->joints != NULL) dJointGroupDestroy(source->joints);
   inner_contacts_release(&source->inner);
-  gap_context_destroy(source->gaps);
   source->joints = NULL;
-  source->gaps = NULL;
   source->function = NULL;
   source->n_pushed = 0;
 }
@@ -486,13 +471,12 @@ bool contact_source_collect(contact_source *source, dWorldID world,
   list->n_contacts = list->n_polygons = list->n_pairs = 0;
   list->error = ODE_MLCP_OK;
   list->message[0] = '\0';
-  if (source->gaps == NULL)
-    source->gaps = gap_context_create(&source->pool->source);
-  if (source->gaps == NULL) {
+  source->inner.pool = source->pool;
+  if (!inner_contacts_reserve(&source->inner, 0)) {
     fail_memory(list);
     return false;
   }
-  list->gaps = source->gaps;
+  list->gaps = source->inner.gaps;
   list->world = world;
   list->shown = source->shown;
   list->n_shown = source->n_shown;

@@ -48,10 +48,8 @@ struct ode_mlcp_contact_list {
   bool pairs_only; /* geoms that may meet are noted, contacts are not found */
   source_pair *pairs;
   int n_pairs;
-  gap_contact *found;       /* of a pair */
-  inner_contact *described; /* those of pairs, */
-  bool *inner;              /* and true for those that are void */
-  dBodyID *bodies;          /* of the world */
+  gap_contact *found; /* of a pair */
+  dBodyID *bodies;    /* of the world */
 };
 
 /** Geoms of moving bodies that are disabled for a while; starts as zeros. */
@@ -70,8 +68,7 @@ typedef struct contact_source {
   size_t n_shown;
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
   void *context;
-  gap_context *gaps;
-  inner_search inner;
+  inner_search inner;         /* its gap context is the lists', too */
   ode_mlcp_contact_list list; /* of the step in hand */
   dJointGroupID joints;       /* made of `list`, for the step in hand */
   int n_joints;

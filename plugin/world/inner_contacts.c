@@ -65,15 +65,15 @@ static bool same_normal(const double a[3], const double b[3], double room) {
 /* The contact of a ball of half the radius `away` that lies by `away` from the point
  * in the direction: @return false where it is further than that from the geom, or
  * behind the surface of a mesh. */
-static bool ask(const inner_search *search, gap_context *gaps, dGeomID geom,
-                const double point[3], const double direction[3], double away,
-                double level, gap_contact *found) {
+static bool ask(const inner_search *search, dGeomID geom, const double point[3],
+                const double direction[3], double away, double level,
+                gap_contact *found) {
   double middle[3];
   vec3_copy(middle, point);
   vec3_add_scaled(middle, away, direction);
   dGeomSetPosition(search->probe, middle[0], middle[1], middle[2]);
-  return gap_query(gaps, search->probe, geom, 0.5 * away + level, 0, found,
-                   1) == 1;
+  return gap_query(search->gaps, search->probe, geom, 0.5 * away + level, 0,
+                   found, 1) == 1;
 }
 
 /* What two contacts of a geom with one solid have in common. */
@@ -86,8 +86,8 @@ typedef struct neighbours {
 
 /* True if `by` makes the contact void, the surface of its geom having the normal `up`
  * over the contact's point. */
-static bool covers(const inner_search *search, gap_context *gaps,
-                   const neighbours *of, const double up[3]) {
+static bool covers(const inner_search *search, const neighbours *of,
+                   const double up[3]) {
   dGeomID own = of->contact->geom[of->side];
   dGeomID other = of->by->geom[of->side];
   const double room = real_rounding(ROUNDING), away = of->away;
@@ -100,7 +100,7 @@ static bool covers(const inner_search *search, gap_context *gaps,
 
   /* the neighbour holds the point ... */
   if (!is_in_box(other, point, of->level) ||
-      !ask(search, gaps, other, point, up, away, of->level, &found))
+      !ask(search, other, point, up, away, of->level, &found))
     return false;
   /* ... and reaches beyond it along the normal, from its surface there: beside an edge
    * the probe looks aslant ... */
@@ -108,22 +108,21 @@ static bool covers(const inner_search *search, gap_context *gaps,
   vec3_copy(on, point);
   vec3_add_scaled(on, away, up);
   vec3_add_scaled(on, -(0.5 * away + found.gap), found.normal);
-  if (ask(search, gaps, other, on, of->normal, away, of->level, &found) &&
+  if (ask(search, other, on, of->normal, away, of->level, &found) &&
       same_normal(found.normal, of->normal, room))
     return false;
   /* ... and the contact's own geom is no step on it, and nearer to its normal than
    * to the contact's: of two that lie so near that each holds the other's point one
    * stays */
   vec3_add_scaled(point, depth, up);
-  if (!ask(search, gaps, own, point, up, away, of->level, &found)) return true;
+  if (!ask(search, own, point, up, away, of->level, &found)) return true;
   double off = apart(found.normal, up);
   return off <= of->tilt && off < apart(found.normal, of->normal);
 }
 
 /* True if `by`, which pushes the same geom of the same body, makes the contact void. */
-static bool is_covered(const inner_search *search, gap_context *gaps,
-                       const inner_contact *contact, const inner_contact *by,
-                       int side) {
+static bool is_covered(const inner_search *search, const inner_contact *contact,
+                       const inner_contact *by, int side) {
   const double room = real_rounding(ROUNDING);
   const double *point = contact->point[side];
   neighbours of = {.contact = contact, .by = by, .side = side};
@@ -141,13 +140,13 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
     up[i] = side == 1 ? by->normal[i] : -by->normal[i];
   }
   dGeomSphereSetRadius(search->probe, 0.5 * of.away);
-  if (covers(search, gaps, &of, up)) return true;
+  if (covers(search, &of, up)) return true;
   /* where the contact has its normal from what it pushes, it is not the surface's */
   gap_contact found;
-  return ask(search, gaps, by->geom[side], by->point[side], up, of.away,
-             of.level, &found) &&
+  return ask(search, by->geom[side], by->point[side], up, of.away, of.level,
+             &found) &&
          !same_normal(found.normal, up, of.tilt) &&
-         covers(search, gaps, &of, found.normal);
+         covers(search, &of, found.normal);
 }
 
 static int compare_addresses(const void *a, const void *b) {
@@ -253,7 +252,7 @@ static bool same_pair(const inner_place *a, const inner_place *b) {
 
 /* Contacts of one geom with one solid, in `places` [n]. The answer does not depend
  * on their order. */
-static void find_of_geom(const inner_search *search, gap_context *gaps,
+static void find_of_geom(const inner_search *search,
                          const inner_contact contacts[],
                          const inner_place places[], int n, int side,
                          bool inner[]) {
@@ -272,19 +271,38 @@ static void find_of_geom(const inner_search *search, gap_context *gaps,
           !may_hold(&geoms[g], point, room))
         continue;
       for (int k = geoms[g].first; k < geoms[g].end && !*is_inner; k++)
-        *is_inner = is_covered(search, gaps, contact,
-                               &contacts[places[k].contact], side);
+        *is_inner =
+            is_covered(search, contact, &contacts[places[k].contact], side);
     }
   }
 }
 
-bool inner_contacts_find(inner_search *search, gap_context *gaps,
-                         const inner_contact contacts[], int n, bool inner[]) {
-  if (!POOL_RESERVE(search->pool, search->places, n) ||
-      !POOL_RESERVE(search->pool, search->geoms, n))
-    return false;
+bool inner_contacts_reserve(inner_search *search, size_t n) {
+  if (search->gaps == NULL)
+    search->gaps = gap_context_create(&search->pool->source);
   if (search->probe == NULL) search->probe = dCreateSphere(NULL, 1);
-  if (search->probe == NULL) return false;
+  return search->gaps != NULL && search->probe != NULL &&
+         POOL_RESERVE(search->pool, search->contacts, n) &&
+         POOL_RESERVE(search->pool, search->inner, n) &&
+         POOL_RESERVE(search->pool, search->places, n) &&
+         POOL_RESERVE(search->pool, search->geoms, n);
+}
+
+void inner_contact_read(inner_contact *contact, const dContactGeom *geom,
+                        const dBodyID body[2], double shift) {
+  *contact =
+      (inner_contact){.geom = {geom->g1, geom->g2}, .body = {body[0], body[1]}};
+  real_read(contact->normal, geom->normal, 3);
+  for (int side = 0; side < 2; side++) {
+    double along = (side == 0 ? -0.5 : 0.5) * geom->depth;
+    real_read(contact->point[side], geom->pos, 3);
+    vec3_add_scaled(contact->point[side], along - shift, contact->normal);
+  }
+}
+
+void inner_contacts_find(inner_search *search, int n) {
+  const inner_contact *contacts = search->contacts;
+  bool *inner = search->inner;
   for (int i = 0; i < n; i++) inner[i] = false;
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < n; i++)
@@ -296,14 +314,15 @@ bool inner_contacts_find(inner_search *search, gap_context *gaps,
       for (end = first + 1;
            end < n && same_pair(&search->places[end], &search->places[first]);)
         end++;
-      find_of_geom(search, gaps, contacts, &search->places[first], end - first,
-                   side, inner);
+      find_of_geom(search, contacts, &search->places[first], end - first, side,
+                   inner);
     }
   }
-  return true;
 }
 
 void inner_contacts_release(inner_search *search) {
   if (search->probe != NULL) dGeomDestroy(search->probe);
+  gap_context_destroy(search->gaps);
   search->probe = NULL;
+  search->gaps = NULL;
 }

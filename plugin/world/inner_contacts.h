@@ -23,22 +23,27 @@ typedef struct inner_geom inner_geom;
 /** Starts as zeros with `pool` set. */
 typedef struct inner_search {
   memory_pool *pool;
-  dGeomID probe;       /* a small ball outside of all spaces */
-  inner_place *places; /* [n] contacts by the geom that they push */
-  inner_geom *geoms;   /* of the solid at hand */
+  gap_context *gaps;
+  inner_contact *contacts; /* the caller's, */
+  bool *inner;             /* and true for those that are void */
+  dGeomID probe;           /* a small ball outside of all spaces */
+  inner_place *places;     /* [n] contacts by the geom that they push */
+  inner_geom *geoms;       /* of the solid at hand */
 } inner_search;
 
-/**
- * Find the contacts that others of the same geom make void (docs/formulation.md,
- * eq. 11b).
- *
- * @param inner  [n] out
- * @return false where memory ran out.
- */
-bool inner_contacts_find(inner_search *search, gap_context *gaps,
-                         const inner_contact contacts[], int n, bool inner[]);
+/** Room for `n` contacts. @return false where memory ran out. */
+bool inner_contacts_reserve(inner_search *search, size_t n);
 
-/** The probe goes; the search may be used again, or its pool be released. */
+/** A contact as dCollide tells of one, its place by `shift` (m) along the normal from
+ *  half-way between the surfaces. */
+void inner_contact_read(inner_contact *contact, const dContactGeom *geom,
+                        const dBodyID body[2], double shift);
+
+/** Find those of search->contacts [n] that others of the same geom make void
+ *  (docs/formulation.md, eq. 11b): into search->inner. Room was reserved. */
+void inner_contacts_find(inner_search *search, int n);
+
+/** Probe and gap context go; the search may be used again, or its pool be released. */
 void inner_contacts_release(inner_search *search);
 
 #endif

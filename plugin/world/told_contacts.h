@@ -10,32 +10,26 @@
 #include <ode/stepper.h>
 
 #include "world/contact_source.h"
-#include "world/inner_contacts.h"
 
 /** Starts as zeros with `pool` set. */
 typedef struct told_contacts {
   memory_pool *pool;
-  gap_context *gaps;
-  inner_search search;
   dWorldJoint *joints; /* [n] enabled, of enabled bodies, by serial */
-  int n;
-  inner_contact *contacts; /* of those whose geoms are there, */
-  unsigned long *serials;  /* their joints, */
-  bool *inner;             /* and true for those that are void */
-  unsigned long
-      *voids; /* [n_voids] joints whose contacts are void, ascending */
-  int n_voids;
+  bool *is_void;       /* [n] */
+  int n, n_voids;
+  int *numbers; /* of those whose geoms are there */
 } told_contacts;
 
 /**
  * List the contact joints on a world's enabled bodies.
  *
- * @param source    joints of its function are left out: they are looked at there
+ * @param source    joints of its function are left out: they are looked at there;
+ *                  its search for inner contacts is used
  * @param is_alive  NULL: none is void
  * @return false where memory ran out.
  */
 bool told_contacts_find(told_contacts *told, dWorldID world,
-                        const contact_source *source,
+                        contact_source *source,
                         ode_mlcp_geom_function *is_alive, void *context);
 
 /** True if the joint's contact was found void; `told` may be NULL. */
