@@ -60,8 +60,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
   double start = seconds_now();
   solver_report report =
       solver_solve(a->solver, problem, &options, guess, solution);
-  /* schemes of second order aim friction themselves */
-  if (!moves_only && !a->request.smooth && solver_succeeded(report.status) &&
+  if (!moves_only && solver_succeeded(report.status) &&
       !component_edges_follow(a, c, &options, &report))
     report.status = SOLVER_NO_MEMORY;
   double seconds = seconds_now() - start;
@@ -212,7 +211,7 @@ bool component_solve(assembly *a, component_problem *c) {
         c->out, "an island of %d bodies and %d rows has no finite solution",
         problem->n_bodies, problem->n_rows);
   report->solves++;
-  if (!a->request.smooth) component_edges_remember(a, c);
+  component_edges_remember(a, c);
   a->n_stopped += solve.stopped;
   count_solve(report, &solve);
   double softness = a->request.options->softness;

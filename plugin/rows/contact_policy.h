@@ -55,6 +55,7 @@ typedef struct contact_facts {
   const double *slip; /* [3] m/s, world frame: that to come, where it is known
                          better than from free flight; or NULL */
   bool guided;        /* the hint is better than free flight */
+  bool aimed;         /* the scheme aims its edges: they follow no answer */
   double hint[3]; /* a direction of slip to align the edges with where the slip
                          to come is too small to have one; 0 for none */
 } contact_facts;

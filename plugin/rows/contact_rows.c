@@ -163,7 +163,8 @@ static void add_polygon(row_set *set, int edges, const contact_facts *facts,
   mlcp_friction *friction = add_set(set, facts, contact, normal_row, 2,
                                     proportional, largest, step_size);
   friction->n_pairs = edges / 2;
-  for (int d = 0; d < 2 && proportional; d++) friction->ellipse[d] = scale[d];
+  for (int d = 0; d < 2 && proportional && !facts->aimed; d++)
+    friction->ellipse[d] = scale[d];
 
   double c = scale[0] * slip[0], s = scale[1] * slip[1];
   double length = hypot(c, s);
