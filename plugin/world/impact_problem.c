@@ -10,6 +10,7 @@
 
 /* as many contacts and coordinates as an impact takes */
 enum { MOST = 1000 };
+static const char TOO_MANY[] = "more than 1000 free coordinates collide";
 /* m/s: an approach, as an impact's own tolerance */
 static const double APPROACHING = 1e-8;
 /* in place of an infinite coefficient where the other direction has a finite
@@ -49,10 +50,10 @@ typedef struct collision {
   outcome *out;
 } collision;
 
-/* The whole that a problem is a part of. */
+/* A problem and the memory of its arrays. */
 typedef struct owned_impact {
   ode_mlcp_world_impact impact;
-  const memory_source *source;
+  arena arena;
 } owned_impact;
 
 static bool is_dynamic(const collision *c, int body) {
@@ -70,6 +71,11 @@ static double speed_along(const collision *c, const int body[2],
     for (int i = 0; i < 6; i++) sum += J[side][i] * c->request->v[6 * b + i];
   }
   return sum;
+}
+
+static ode_mlcp_error complain(const collision *c, const char *what) {
+  outcome_fail(c->out, "%s", what);
+  return ODE_MLCP_BAD_ARGUMENT;
 }
 
 /* --- what touches --------------------------------------------------------- */
@@ -236,35 +242,30 @@ static void select_collision(collision *c) {
   c->n_ties = n_ties;
 }
 
-/* Coordinates y = L' V in which the bodies' masses are 1, M = L L'. */
-typedef struct mass_root {
-  double linear;     /* sqrt(kg) */
-  double angular[9]; /* lower triangle */
-} mass_root;
+/* --- coordinates --------------------------------------------------------- */
 
-/* Work on the way from what collides to the problem. */
+/* The problem's coordinates u, V = map u + offset, and what touches in them. */
 typedef struct reduction {
   const collision *c;
-  int n;           /* 6 n_moved */
-  int n_free;      /* s */
-  bool natural;    /* no joints: coordinates are the bodies' velocities */
-  mass_root *root; /* [n_moved] */
-  double *y;       /* [n] velocities before */
-  double *ties;    /* n_ties x n */
-  double *targets; /* [n_ties] */
-  double *basis;   /* n x n */
+  arena *arena;    /* of the problem */
+  int n, n_free;   /* of V: 6 n_moved; of u */
+  double *map;     /* n x n_free */
   double *offset;  /* [n] */
-  double *rows;    /* 3 n_touches x s: contact rows in the coordinates */
+  double *u;       /* [n_free] before the impact */
+  double *rows;    /* 3 n_touches x n_free */
   double *surface; /* [3 n_touches] */
-  double *dense;   /* [n] a row */
 } reduction;
 
-/* --- mass -------------------------------------------------------------- */
+/* M = L L': in y = L' V the masses are 1. */
+typedef struct mass_root {
+  double linear; /* sqrt(kg) */
+  double upper[9], upper_inverse[9],
+      lower_inverse[9]; /* of L' and L, angular */
+} mass_root;
 
 static bool factor_mass(const host_body *body, mass_root *root) {
-  memset(root, 0, sizeof *root);
+  double L[9] = {0};
   root->linear = sqrt(body->mass);
-  double *L = root->angular;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j <= i; j++) {
       double sum = body->inertia[3 * i + j];
@@ -272,51 +273,22 @@ static bool factor_mass(const host_body *body, mass_root *root) {
       if (i == j && !(sum > 1e-13 * body->inertia[4 * i])) return false;
       L[3 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j];
     }
+  if (!mat3_invert(root->lower_inverse, L)) return false;
+  for (int i = 0; i < 9; i++) {
+    int across = i % 3 * 3 + i / 3;
+    root->upper[i] = L[across];
+    root->upper_inverse[i] = root->lower_inverse[across];
+  }
   return true;
 }
 
-/* L^-1 x, for rows: J V = (L^-1 J')' y */
-static void solve_lower(const mass_root *root, double x[6]) {
-  const double *L = root->angular;
+static void apply_root(double y[6], double linear, const double angular[9],
+                       const double x[6]) {
+  double turned[3];
+  mat3_apply(turned, angular, x + 3);
   for (int i = 0; i < 3; i++) {
-    x[i] /= root->linear;
-    for (int k = 0; k < i; k++) x[3 + i] -= L[3 * i + k] * x[3 + k];
-    x[3 + i] /= L[4 * i];
-  }
-}
-
-/* L^-T y, back to velocities */
-static void solve_upper(const mass_root *root, double y[6]) {
-  const double *L = root->angular;
-  for (int i = 2; i >= 0; i--) {
-    y[i] /= root->linear;
-    for (int k = i + 1; k < 3; k++) y[3 + i] -= L[3 * k + i] * y[3 + k];
-    y[3 + i] /= L[4 * i];
-  }
-}
-
-/* L' V */
-static void times_upper(const mass_root *root, const double v[6], double y[6]) {
-  const double *L = root->angular;
-  for (int i = 0; i < 3; i++) {
-    y[i] = root->linear * v[i];
-    y[3 + i] = 0;
-    for (int k = i; k < 3; k++) y[3 + i] += L[3 * k + i] * v[3 + k];
-  }
-}
-
-/* --- rows -------------------------------------------------------------- */
-
-/* A row on the moved bodies, in natural coordinates or in y. */
-static void spread(const reduction *work, const int body[2],
-                   const double J[2][6], double row[]) {
-  memset(row, 0, (size_t)work->n * sizeof *row);
-  for (int side = 0; side < 2; side++) {
-    int place = body[side] < 0 ? -1 : work->c->place[body[side]];
-    if (place < 0) continue;
-    double *at = &row[6 * place];
-    memcpy(at, J[side], 6 * sizeof *at);
-    if (!work->natural) solve_lower(&work->root[place], at);
+    y[i] = linear * x[i];
+    y[3 + i] = turned[i];
   }
 }
 
@@ -326,60 +298,110 @@ static double dot(const double a[], const double b[], int n) {
   return sum;
 }
 
-static ode_mlcp_error complain(const collision *c, const char *what) {
-  outcome_fail(c->out, "%s", what);
-  return ODE_MLCP_BAD_ARGUMENT;
+/* Without joints the coordinates are the bodies' velocities. */
+static ode_mlcp_error take_velocities(reduction *work) {
+  int n = work->n;
+  if (n > MOST) return complain(work->c, TOO_MANY);
+  if (!ARENA_TAKE(work->arena, work->map, n * n)) return ODE_MLCP_NO_MEMORY;
+  memset(work->map, 0, (size_t)n * (size_t)n * sizeof *work->map);
+  for (int i = 0; i < n; i++) work->map[i * (n + 1)] = 1;
+  for (int b = 0; b < work->c->world->n_bodies; b++)
+    if (work->c->place[b] >= 0)
+      memcpy(&work->u[6 * work->c->place[b]], work->c->request->v + 6 * b,
+             6 * sizeof *work->u);
+  return ODE_MLCP_OK;
 }
 
-/* The coordinates that joints leave free. */
-static ode_mlcp_error reduce(reduction *work) {
+/* Those that joints leave free, of unit mass. */
+static ode_mlcp_error reduce(reduction *work, arena *arena) {
   const collision *c = work->c;
-  double scale = 0;
+  int n = work->n;
+  double scale = 0, misfit, *y, *rows, *targets, *basis;
+  mass_root *root;
+  if (!ARENA_TAKE(arena, root, c->n_moved) || !ARENA_TAKE(arena, y, n) ||
+      !ARENA_TAKE(arena, rows, (size_t)c->n_ties * (size_t)n) ||
+      !ARENA_TAKE(arena, targets, c->n_ties) ||
+      !ARENA_TAKE(arena, basis, (size_t)n * (size_t)n))
+    return ODE_MLCP_NO_MEMORY;
+  for (int b = 0; b < c->world->n_bodies; b++) {
+    int place = c->place[b];
+    if (place < 0) continue;
+    if (!factor_mass(&c->world->bodies[b], &root[place]))
+      return complain(c, "an inertia is not positive definite");
+    apply_root(&y[6 * place], root[place].linear, root[place].upper,
+               c->request->v + 6 * b);
+  }
+  for (int k = 0; k < n; k++) scale = fmax(scale, fabs(y[k]));
   for (int i = 0; i < c->n_ties; i++) {
     const tie *tie = &c->ties[i];
-    double *row = &work->ties[i * work->n];
-    spread(work, tie->body, tie->J, row);
-    double target = tie->target - speed_along(c, tie->body, tie->J, true);
+    double *row = &rows[i * n];
+    memset(row, 0, (size_t)n * sizeof *row);
+    for (int side = 0; side < 2; side++) {
+      int place = tie->body[side] < 0 ? -1 : c->place[tie->body[side]];
+      if (place < 0) continue;
+      apply_root(&row[6 * place], 1 / root[place].linear,
+                 root[place].lower_inverse, tie->J[side]);
+    }
+    targets[i] = tie->target - speed_along(c, tie->body, tie->J, true);
     /* rows of metres and of radians count the same */
-    double length = sqrt(dot(row, row, work->n));
-    for (int k = 0; k < work->n && length > 0; k++) row[k] /= length;
-    work->targets[i] = length > 0 ? target / length : target;
-    scale = fmax(scale, fabs(work->targets[i]));
+    double length = sqrt(dot(row, row, n));
+    for (int k = 0; k < n && length > 0; k++) row[k] /= length;
+    if (length > 0) targets[i] /= length;
+    scale = fmax(scale, fabs(targets[i]));
   }
-  for (int k = 0; k < work->n; k++) scale = fmax(scale, fabs(work->y[k]));
-  double misfit;
-  joint_free_basis(work->n, c->n_ties, work->ties, work->targets, work->basis,
-                   work->offset, &work->n_free, &misfit);
+  joint_free_basis(n, c->n_ties, rows, targets, basis, work->offset,
+                   &work->n_free, &misfit);
   if (misfit > 1e-6 * scale)
     return complain(c, "joints drive bodies against each other");
+  if (work->n_free > MOST) return complain(c, TOO_MANY);
+  size_t s = (size_t)work->n_free;
+  if (!ARENA_TAKE(work->arena, work->map, (size_t)n * s))
+    return ODE_MLCP_NO_MEMORY;
+  for (int p = 0; p < c->n_moved; p++)
+    apply_root(&work->offset[6 * p], 1 / root[p].linear, root[p].upper_inverse,
+               &work->offset[6 * p]);
+  for (size_t j = 0; j < s; j++) {
+    const double *column = &basis[j * (size_t)n];
+    double V[6];
+    work->u[j] = dot(column, y, n);
+    for (int i = 0; i < n; i++) {
+      const mass_root *of = &root[i / 6];
+      if (i % 6 == 0)
+        apply_root(V, 1 / of->linear, of->upper_inverse, column + i);
+      work->map[(size_t)i * s + j] = V[i % 6];
+    }
+  }
   return ODE_MLCP_OK;
 }
 
 /* Contact row `direction` of touch i in the coordinates; false where no
  * coordinate has a part in it. */
-static bool reduce_row(reduction *work, int i, int direction) {
-  const touch *touch = &work->c->touches[i];
+static bool reduce_row(const reduction *work, int i, int direction) {
+  const collision *c = work->c;
+  const touch *touch = &c->touches[i];
   const double(*J)[6] = touch->J[direction];
   int s = work->n_free, at = 3 * i + direction;
   double *row = &work->rows[(size_t)at * (size_t)s];
-  spread(work, touch->body, J, work->dense);
-  work->surface[at] = touch->surface[direction] +
-                      speed_along(work->c, touch->body, J, true) +
-                      dot(work->dense, work->offset, work->n);
-  if (work->natural) {
-    memcpy(row, work->dense, (size_t)s * sizeof *row);
-  } else {
-    for (int j = 0; j < s; j++)
-      row[j] = dot(work->dense, &work->basis[j * work->n], work->n);
+  memset(row, 0, (size_t)s * sizeof *row);
+  work->surface[at] =
+      touch->surface[direction] + speed_along(c, touch->body, J, true);
+  for (int side = 0; side < 2; side++) {
+    int place = touch->body[side] < 0 ? -1 : c->place[touch->body[side]];
+    for (int k = 0; k < 6 && place >= 0; k++) {
+      const double *part = &work->map[(size_t)(6 * place + k) * (size_t)s];
+      work->surface[at] += J[side][k] * work->offset[6 * place + k];
+      for (int j = 0; j < s; j++) row[j] += J[side][k] * part[j];
+    }
   }
-  double whole = dot(work->dense, work->dense, work->n);
-  if (dot(row, row, s) > 1e-18 * whole) return true;
+  if (c->n_ties == 0 ||
+      dot(row, row, s) > 1e-18 * world_row_mobility(c->world, touch->body, J))
+    return true;
   memset(row, 0, (size_t)s * sizeof *row);
   return false;
 }
 
 /* Contacts that nothing could push are left out. */
-static ode_mlcp_error reduce_touches(reduction *work, collision *c) {
+static ode_mlcp_error reduce_touches(const reduction *work, collision *c) {
   int kept = 0;
   for (int i = 0; i < c->n_touches; i++) {
     c->touches[kept] = c->touches[i];
@@ -441,83 +463,65 @@ static double mu_along(const double mu[2], const double along[2]) {
 
 /* --- the result -------------------------------------------------------- */
 
-/* The arrays of the problem, in one block. */
-static bool lay_out(ode_mlcp_world_impact *impact, const reduction *work,
-                    int n_tangents) {
-  const collision *c = work->c;
-  size_t s = (size_t)work->n_free, n = (size_t)work->n;
-  size_t m = (size_t)c->n_touches, t = (size_t)n_tangents;
-  size_t n_numbers = s * s + m * s * (1 + t) + m + s + m * (1 + t) + n * s + n;
-  size_t n_bodies = (size_t)c->n_moved;
-  impact->struct_size = sizeof *impact;
-  impact->block_size = n_numbers * sizeof(double) + n_bodies * sizeof(dBodyID) +
-                       m * sizeof(dJointID);
-  const memory_source *source = c->arena.source;
-  impact->block = source->allocate(source->context, impact->block_size);
-  if (impact->block == NULL) return false;
-  memset(impact->block, 0, impact->block_size);
+static double velocity_at(const ode_mlcp_world_impact *impact, int i,
+                          const double u[]) {
+  int s = impact->problem.n_velocities;
+  return impact->velocity_offset[i] +
+         dot(&impact->velocity_map[(size_t)i * (size_t)s], u, s);
+}
 
-  double *next = impact->block;
-  ode_mlcp_impact_problem *problem = &impact->problem;
-  problem->n_velocities = work->n_free;
-  problem->n_contacts = c->n_touches;
-  problem->n_tangents = n_tangents;
-  problem->M = next;
-  problem->Jn = next += s * s;
-  problem->Jt = next += m * s;
-  problem->mu = next += m * t * s;
-  problem->v = next += m;
-  problem->surface = next += s;
-  impact->velocity_map = next += m * (1 + t);
-  impact->velocity_offset = next += n * s;
+static bool fill_bodies(ode_mlcp_world_impact *impact, const reduction *work) {
+  const collision *c = work->c;
+  size_t s = (size_t)work->n_free;
+  double *M;
+  if (!ARENA_TAKE(work->arena, M, s * s) ||
+      !ARENA_TAKE(work->arena, impact->bodies, c->n_moved))
+    return false;
+  impact->problem.M = M;
+  impact->problem.v = work->u;
+  impact->problem.n_velocities = work->n_free;
+  impact->velocity_map = work->map;
+  impact->velocity_offset = work->offset;
   impact->n_bodies = c->n_moved;
-  impact->bodies = (dBodyID *)(next + n);
-  impact->joints = (dJointID *)(impact->bodies + n_bodies);
+  memset(M, 0, s * s * sizeof *M);
+  for (size_t j = 0; j < s; j++) M[j * (s + 1)] = 1;
+  for (int b = 0; b < c->world->n_bodies; b++) {
+    if (c->place[b] < 0) continue;
+    const host_body *body = &c->world->bodies[b];
+    size_t at = 6 * (size_t)c->place[b];
+    impact->bodies[c->place[b]] = body->id;
+    for (size_t i = 0; i < 3 && c->n_ties == 0; i++) {
+      M[(at + i) * (s + 1)] = body->mass;
+      for (size_t k = 0; k < 3; k++)
+        M[(at + 3 + i) * s + at + 3 + k] = body->inertia[3 * i + k];
+    }
+    for (int k = 0; k < 6; k++) {
+      double v = velocity_at(impact, (int)at + k, work->u);
+      impact->joint_jump =
+          fmax(impact->joint_jump, fabs(v - c->request->v[6 * b + k]));
+    }
+  }
   return true;
 }
 
-static void fill_bodies(const ode_mlcp_world_impact *impact,
-                        const reduction *work) {
-  const collision *c = work->c;
-  int s = work->n_free, n = work->n;
-  double *M = (double *)impact->problem.M, *v = (double *)impact->problem.v;
-  for (int b = 0; b < c->world->n_bodies; b++) {
-    int place = c->place[b];
-    if (place < 0) continue;
-    const host_body *body = &c->world->bodies[b];
-    impact->bodies[place] = body->id;
-    if (!work->natural) continue;
-    memcpy(&v[6 * place], c->request->v + 6 * b, 6 * sizeof *v);
-    for (int i = 0; i < 3; i++) {
-      M[(6 * place + i) * (s + 1)] = body->mass;
-      for (int k = 0; k < 3; k++)
-        M[(6 * place + 3 + i) * s + 6 * place + 3 + k] =
-            body->inertia[3 * i + k];
-    }
-  }
-  if (work->natural) {
-    for (int i = 0; i < n; i++) impact->velocity_map[i * (s + 1)] = 1;
-    return;
-  }
-  for (int j = 0; j < s; j++) {
-    double *column = &work->basis[j * n];
-    M[j * (s + 1)] = 1;
-    v[j] = dot(column, work->y, n);
-    for (int p = 0; p < c->n_moved; p++)
-      solve_upper(&work->root[p], &column[6 * p]);
-    for (int i = 0; i < n; i++) impact->velocity_map[i * s + j] = column[i];
-  }
-  memcpy(impact->velocity_offset, work->offset, (size_t)n * sizeof(double));
-  for (int p = 0; p < c->n_moved; p++)
-    solve_upper(&work->root[p], &impact->velocity_offset[6 * p]);
-}
-
-static void fill_contacts(const ode_mlcp_world_impact *impact,
+static bool fill_contacts(ode_mlcp_world_impact *impact,
                           const reduction *work) {
-  const ode_mlcp_impact_problem *problem = &impact->problem;
-  int s = work->n_free, t = problem->n_tangents;
-  double *Jn = (double *)problem->Jn, *Jt = (double *)problem->Jt;
-  double *mu = (double *)problem->mu, *surface = (double *)problem->surface;
+  ode_mlcp_impact_problem *problem = &impact->problem;
+  int s = work->n_free, t = is_planar(work) ? 1 : 2;
+  size_t m = (size_t)work->c->n_touches, wide = m * (size_t)s;
+  double *Jn, *Jt, *mu, *surface;
+  if (!ARENA_TAKE(work->arena, Jn, wide) ||
+      !ARENA_TAKE(work->arena, Jt, wide * (size_t)t) ||
+      !ARENA_TAKE(work->arena, mu, m) ||
+      !ARENA_TAKE(work->arena, surface, m * (size_t)(1 + t)) ||
+      !ARENA_TAKE(work->arena, impact->joints, m))
+    return false;
+  problem->Jn = Jn;
+  problem->Jt = Jt;
+  problem->mu = mu;
+  problem->surface = surface;
+  problem->n_contacts = (int)m;
+  problem->n_tangents = t;
   for (int i = 0; i < problem->n_contacts; i++) {
     const touch *touch = &work->c->touches[i];
     const double *row = &work->rows[(size_t)(3 * i) * (size_t)s];
@@ -547,69 +551,30 @@ static void fill_contacts(const ode_mlcp_world_impact *impact,
       surface[3 * i + 1 + d] = share[d] * own_surface[1 + d];
     }
   }
-}
-
-static double joint_jump(const ode_mlcp_world_impact *impact,
-                         const reduction *work) {
-  double worst = 0;
-  int s = work->n_free;
-  for (int b = 0; b < work->c->world->n_bodies && !work->natural; b++) {
-    int place = work->c->place[b];
-    for (int k = 0; k < 6 && place >= 0; k++) {
-      int i = 6 * place + k;
-      double v = impact->velocity_offset[i] +
-                 dot(&impact->velocity_map[i * s], impact->problem.v, s);
-      worst = fmax(worst, fabs(v - work->c->request->v[6 * b + k]));
-    }
-  }
-  return worst;
+  return true;
 }
 
 /* --- assembling -------------------------------------------------------- */
 
-static bool open_reduction(reduction *work, arena *arena) {
-  const collision *c = work->c;
-  size_t n = (size_t)work->n, n_ties = (size_t)c->n_ties;
-  size_t n_rows = 3 * (size_t)c->n_touches;
-  size_t n_basis = work->natural ? 0 : n * n;
-  if (!ARENA_TAKE(arena, work->root, c->n_moved) ||
-      !ARENA_TAKE(arena, work->y, n) || !ARENA_TAKE(arena, work->offset, n) ||
-      !ARENA_TAKE(arena, work->dense, n) ||
-      !ARENA_TAKE(arena, work->ties, n_ties * n) ||
-      !ARENA_TAKE(arena, work->targets, n_ties) ||
-      !ARENA_TAKE(arena, work->basis, n_basis) ||
-      !ARENA_TAKE(arena, work->rows, n_rows * n) ||
-      !ARENA_TAKE(arena, work->surface, n_rows))
-    return false;
-  memset(work->offset, 0, n * sizeof *work->offset);
-  return true;
-}
-
 static ode_mlcp_error assemble(reduction *work, collision *c,
                                ode_mlcp_world_impact *impact) {
-  if (!open_reduction(work, &c->arena)) return ODE_MLCP_NO_MEMORY;
-  for (int b = 0; b < c->world->n_bodies; b++) {
-    int place = c->place[b];
-    if (place < 0) continue;
-    if (!factor_mass(&c->world->bodies[b], &work->root[place]))
-      return complain(c, "an inertia is not positive definite");
-    times_upper(&work->root[place], c->request->v + 6 * b, &work->y[6 * place]);
-  }
-  work->n_free = work->n;
-  ode_mlcp_error error = work->natural ? ODE_MLCP_OK : reduce(work);
+  size_t n = (size_t)work->n, n_rows = 3 * (size_t)c->n_touches;
+  if (!ARENA_TAKE(work->arena, work->offset, n) ||
+      !ARENA_TAKE(work->arena, work->u, n))
+    return ODE_MLCP_NO_MEMORY;
+  memset(work->offset, 0, n * sizeof *work->offset);
+  ode_mlcp_error error =
+      c->n_ties > 0 ? reduce(work, &c->arena) : take_velocities(work);
   if (error != ODE_MLCP_OK) return error;
-  if (work->n_free > MOST)
-    return complain(c, "more than 1000 free coordinates collide");
+  if (!ARENA_TAKE(&c->arena, work->rows, n_rows * (size_t)work->n_free) ||
+      !ARENA_TAKE(&c->arena, work->surface, n_rows))
+    return ODE_MLCP_NO_MEMORY;
   error = reduce_touches(work, c);
   if (error != ODE_MLCP_OK || c->n_touches == 0) return error;
-
-  if (!lay_out(impact, work, is_planar(work) ? 1 : 2))
-    return ODE_MLCP_NO_MEMORY;
-  fill_contacts(impact, work);
-  fill_bodies(impact, work);
   impact->contacts_left_out = c->left_out;
-  impact->joint_jump = joint_jump(impact, work);
-  return ODE_MLCP_OK;
+  return fill_bodies(impact, work) && fill_contacts(impact, work)
+             ? ODE_MLCP_OK
+             : ODE_MLCP_NO_MEMORY;
 }
 
 static ode_mlcp_error build(collision *c, ode_mlcp_world_impact **impact) {
@@ -619,10 +584,14 @@ static ode_mlcp_error build(collision *c, ode_mlcp_world_impact **impact) {
   if (c->n_moved > MOST / 2) return complain(c, "more than 500 bodies collide");
   owned_impact *owned = memory_allocate_zero(c->arena.source, sizeof *owned);
   if (owned == NULL) return ODE_MLCP_NO_MEMORY;
-  owned->source = c->arena.source;
-  reduction work = {.c = c, .n = 6 * c->n_moved, .natural = c->n_ties == 0};
+  owned->impact.struct_size = sizeof owned->impact;
+  owned->impact.block = owned;
+  owned->impact.block_size = sizeof *owned;
+  owned->arena.source = c->arena.source;
+  int n = 6 * c->n_moved;
+  reduction work = {.c = c, .arena = &owned->arena, .n = n, .n_free = n};
   ode_mlcp_error error = assemble(&work, c, &owned->impact);
-  if (error == ODE_MLCP_OK && owned->impact.block != NULL)
+  if (error == ODE_MLCP_OK && c->n_touches > 0)
     *impact = &owned->impact;
   else
     ode_mlcp_world_impact_destroy(&owned->impact);
@@ -654,48 +623,32 @@ ode_mlcp_error impact_problem_build(const impact_request *request,
 
 void ode_mlcp_world_impact_destroy(ode_mlcp_world_impact *impact) {
   if (impact == NULL) return;
-  owned_impact *owned = (owned_impact *)impact;
-  const memory_source *source = owned->source;
-  if (impact->block != NULL)
-    source->release(source->context, impact->block, impact->block_size);
+  owned_impact *owned = impact->block;
+  const memory_source *source = owned->arena.source;
+  arena_release(&owned->arena);
   source->release(source->context, owned, sizeof *owned);
 }
 
 void ode_mlcp_world_impact_velocities(const ode_mlcp_world_impact *impact,
                                       const double v[], double velocities[]) {
-  int s = impact->problem.n_velocities;
   for (int i = 0; i < 6 * impact->n_bodies; i++)
-    velocities[i] = impact->velocity_offset[i] +
-                    dot(&impact->velocity_map[(size_t)i * (size_t)s], v, s);
-}
-
-/* The velocity of body b. */
-static void velocity_of(const ode_mlcp_world_impact *impact, int b,
-                        const double v[], double velocity[6]) {
-  ode_mlcp_world_impact one = *impact;
-  size_t first = 6 * (size_t)b;
-  one.n_bodies = 1;
-  one.velocity_map += first * (size_t)impact->problem.n_velocities;
-  one.velocity_offset += first;
-  ode_mlcp_world_impact_velocities(&one, v, velocity);
+    velocities[i] = velocity_at(impact, i, v);
 }
 
 ode_mlcp_error ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
                                            const double v[]) {
-  double next[6];
+  for (int i = 0; i < 6 * impact->n_bodies; i++)
+    if (!isfinite(velocity_at(impact, i, v))) return ODE_MLCP_BAD_ARGUMENT;
   for (int b = 0; b < impact->n_bodies; b++) {
-    velocity_of(impact, b, v, next);
-    if (!all_finite(next, 6)) return ODE_MLCP_BAD_ARGUMENT;
-  }
-  for (int b = 0; b < impact->n_bodies; b++) {
-    velocity_of(impact, b, v, next);
     dBodyID body = impact->bodies[b];
     const dReal *linear = dBodyGetLinearVel(body);
     const dReal *angular = dBodyGetAngularVel(body);
-    double change = 0;
-    for (int i = 0; i < 3; i++)
-      change = fmax(change, fmax(fabs(next[i] - linear[i]),
-                                 fabs(next[3 + i] - angular[i])));
+    double next[6], change = 0;
+    for (int k = 0; k < 6; k++) {
+      next[k] = velocity_at(impact, 6 * b + k, v);
+      change =
+          fmax(change, fabs(next[k] - (k < 3 ? linear[k] : angular[k - 3])));
+    }
     if (!(change > 0)) continue;
     dBodySetLinearVel(body, next[0], next[1], next[2]);
     dBodySetAngularVel(body, next[3], next[4], next[5]);
