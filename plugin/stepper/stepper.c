@@ -924,7 +924,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
   stepper->options = options;
   stepper->scheme = scheme;
-  stepper->contacts.pool = &stepper->pool;
+  stepper->contacts.pool = stepper->contacts.inner.pool = &stepper->pool;
   stepper->told.pool = &stepper->pool;
   stepper->kept.pool = &stepper->pool;
   stepper->sweep.pool = &stepper->pool;

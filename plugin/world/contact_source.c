@@ -471,7 +471,6 @@ bool contact_source_collect(contact_source *source, dWorldID world,
   list->n_contacts = list->n_polygons = list->n_pairs = 0;
   list->error = ODE_MLCP_OK;
   list->message[0] = '\0';
-  source->inner.pool = source->pool;
   if (!inner_contacts_reserve(&source->inner, 0)) {
     fail_memory(list);
     return false;

@@ -59,7 +59,7 @@ typedef struct hidden_geoms {
   size_t n_islands;
 } hidden_geoms;
 
-/** Starts as zeros with `pool` set. */
+/** Starts as zeros with `pool` and `inner.pool` set. */
 typedef struct contact_source {
   memory_pool *pool;
   hidden_geoms hidden;
