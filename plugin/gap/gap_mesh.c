@@ -150,20 +150,6 @@ static bool leave_along(const meeting *at, const gap_core *surface,
   }
   gap_polish(at->core, surface, found, at->scale, best);
   gap_polish(at->core, surface, at->triangle->normal, at->scale, best);
-  for (int i = 0; i < at->count; i++) {
-    const gap_triangle *other = &at->all[i];
-    int shared = 0;
-    for (int k = 0; k < 3; k++)
-      shared += has_corner(other, at->triangle->corners[k]);
-    if (other == at->triangle || shared != 2) continue;
-    double between[3];
-    vec3_copy(between, at->triangle->normal);
-    vec3_add_scaled(between, 1, other->normal);
-    double length = vec3_length(between);
-    if (!(length > 1e-3)) continue;
-    for (int k = 0; k < 3; k++) between[k] /= length;
-    gap_polish(at->core, surface, between, at->scale, best);
-  }
   return best->separation > -INFINITY;
 }
 
