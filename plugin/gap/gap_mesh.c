@@ -256,18 +256,6 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
   list->count = kept;
 }
 
-/* How far the nearest corner of a triangle is from a core's centre. */
-static double corner_distance(const gap_core *core,
-                              const gap_triangle *triangle) {
-  double least = INFINITY;
-  for (int i = 0; i < 3; i++) {
-    double arm[3];
-    vec3_subtract(arm, triangle->corners[i], core->centre);
-    least = fmin(least, vec3_length(arm));
-  }
-  return least;
-}
-
 static int meet_one(meeting *at, int i, gap_contact_list *list) {
   const gap_core *core = at->core;
   double far = 0, arm[3];
@@ -299,24 +287,6 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
   meeting at = {
       .core = core, .all = triangles, .count = count, .margin = margin};
   if (near == NULL) n_near = count;
-  if (list->deepest && n_near > 1) {
-    // the one most likely deepest is met before its turn, for its margin alone; in its
-    // turn rounding must not put it out of that
-    const double ROUNDING = 1e-9; // of the triangle's size
-    int best = -1;
-    double least = INFINITY;
-    for (int k = 0; k < n_near; k++) {
-      int i = near == NULL ? k : near[k];
-      double distance = corner_distance(core, &triangles[i]);
-      if (best >= 0 && !(distance < least)) continue;
-      least = distance;
-      best = i;
-    }
-    if (meet_one(&at, best, list) != 0) return -1;
-    at.margin = fmin(at.margin, gap_mesh_margin(list, first, at.margin) +
-                                    ROUNDING * at.scale);
-    list->count = first;
-  }
   for (int k = 0; k < n_near; k++) {
     int before = list->count;
     if (meet_one(&at, near == NULL ? k : near[k], list) != 0) return -1;
