@@ -14,11 +14,13 @@ static const double same_point = 1e-7;
 /* Edges at a smaller angle than this (sine) touch along a line. */
 static const double parallel_sine = 0.02;
 
-/* A corner of the region that both outlines cover, seen along n. */
+/* A corner of the region that two outlines cover, seen along n. The first is the
+ * one that is cut, by the second, a face. */
 typedef struct cut_point {
   double at[2];        /* across n */
-  gap_feature id[2];   /* feature of A, of B */
-  gap_feature edge[2]; /* edge to the next: of A ([0]) or of B ([1]), or 0 */
+  gap_feature id[2];   /* feature of the first, of the second */
+  gap_feature edge[2]; /* edge to the next: of the first ([0]) or of the second
+                          ([1]), or 0 */
 } cut_point;
 
 typedef struct view {
@@ -127,7 +129,7 @@ static double seen_area(const view *seen, const gap_outline *outline) {
   return area;
 }
 
-/* Cut a region by one edge of B; `inward` is across that edge. */
+/* Cut a region by one edge of the second; `inward` is across that edge. */
 static int cut(const cut_point region[], int count, const double edge_at[2],
                const double inward[2], gap_feature edge_id, double tolerance,
                const gap_outline *on_a, cut_point out[]) {
@@ -145,7 +147,7 @@ static int cut(const cut_point region[], int count, const double edge_at[2],
     cut_point *x = &out[kept++];
     double t = dp / (dp - dq);
     for (int k = 0; k < 2; k++) x->at[k] = p->at[k] + t * (q->at[k] - p->at[k]);
-    // on an edge of A it is a crossing; on an earlier cut, a corner of B
+    // on an edge of the first it is a crossing; on an earlier cut, a corner of the second
     x->id[0] = p->edge[0] != 0 ? p->edge[0] : on_a->face;
     x->id[1] = p->edge[0] != 0 ? edge_id : 0;
     x->edge[0] = p_in ? 0 : p->edge[0];
@@ -210,67 +212,21 @@ static double height_at(const collection *into, const gap_outline *outline,
   return height_over(&into->seen, outline, point->at);
 }
 
-__attribute__((noinline)) static void face_on_face(collection *into,
-                                                   const gap_outline *on_a,
-                                                   const gap_outline *on_b) {
+/* A face or line on a face; `flipped`: the face is A's. */
+__attribute__((noinline)) static void outline_on_face(collection *into,
+                                                      const gap_outline *first,
+                                                      const gap_outline *face,
+                                                      bool flipped) {
   cut_point region[2 * OUTLINE_ROOM];
-  int count = cut_by_face(into, on_a, on_b, region);
+  int count = cut_by_face(into, first, face, region);
   for (int i = 0; i < count; i++) {
     cut_point *point = &region[i];
     if (point->id[1] == 0)
-      point->id[1] = nearest_corner(&into->seen, on_b, point->at);
-    add_contact(into, point->at, height_at(into, on_a, point, 0),
-                height_at(into, on_b, point, 1), point->id);
-  }
-}
-
-/* The part of a line between two points over a face; `flipped`: the line is
- * B's, the face A's. */
-static void line_on_face(collection *into, const gap_outline *line,
-                         const gap_outline *face, bool flipped) {
-  const view *seen = &into->seen;
-  double ends[2][2], from = 0, to = 1;
-  gap_feature ids[2][2] = {{line->corners[0], face->face},
-                           {line->corners[1], face->face}};
-  for (int k = 0; k < 2; k++) project(seen, line->points[k], ends[k]);
-
-  double turn = seen_area(seen, face) < 0 ? -1 : 1;
-  double tolerance = outside_tolerance * into->request->scale;
-  for (int i = 0; i < face->count; i++) {
-    double p[2], q[2];
-    project(seen, face->points[i], p);
-    project(seen, face->points[(i + 1) % face->count], q);
-    double length = hypot(q[0] - p[0], q[1] - p[1]);
-    if (!(length > tolerance)) continue;
-    double in[2] = {-turn * (q[1] - p[1]) / length,
-                    turn * (q[0] - p[0]) / length};
-    double d0 = (ends[0][0] - p[0]) * in[0] + (ends[0][1] - p[1]) * in[1];
-    double d1 = (ends[1][0] - p[0]) * in[0] + (ends[1][1] - p[1]) * in[1];
-    if (d0 < -tolerance && d1 < -tolerance) return;
-    double t = d0 / (d0 - d1);
-    if (d0 < -tolerance && t > from) {
-      from = t;
-      ids[0][0] = line->edges[0];
-      ids[0][1] = face->edges[i];
-    } else if (d1 < -tolerance && t < to) {
-      to = t;
-      ids[1][0] = line->edges[0];
-      ids[1][1] = face->edges[i];
-    }
-  }
-  if (from > to) return;
-
-  for (int k = 0; k < 2; k++) {
-    double t = k == 0 ? from : to, at[2], on_line[3];
-    for (int i = 0; i < 2; i++)
-      at[i] = ends[0][i] + t * (ends[1][i] - ends[0][i]);
-    for (int i = 0; i < 3; i++)
-      on_line[i] =
-          line->points[0][i] + t * (line->points[1][i] - line->points[0][i]);
-    double level = vec3_dot(seen->n, on_line);
-    double other = height_over(seen, face, at);
-    gap_feature id[2] = {ids[k][flipped], ids[k][!flipped]};
-    add_contact(into, at, flipped ? other : level, flipped ? level : other, id);
+      point->id[1] = nearest_corner(&into->seen, face, point->at);
+    double height[2] = {height_at(into, first, point, 0),
+                        height_at(into, face, point, 1)};
+    const gap_feature id[2] = {point->id[flipped], point->id[!flipped]};
+    add_contact(into, point->at, height[flipped], height[!flipped], id);
   }
 }
 
@@ -323,12 +279,10 @@ static void line_on_line(collection *into, const gap_outline *on_a,
 
 static void meet(collection *into, const gap_outline *on_a,
                  const gap_outline *on_b) {
-  if (on_a->count > 2 && on_b->count > 2)
-    face_on_face(into, on_a, on_b);
-  else if (on_a->count == 2 && on_b->count > 2)
-    line_on_face(into, on_a, on_b, false);
+  if (on_a->count > 1 && on_b->count > 2)
+    outline_on_face(into, on_a, on_b, false);
   else if (on_a->count > 2 && on_b->count == 2)
-    line_on_face(into, on_b, on_a, true);
+    outline_on_face(into, on_b, on_a, true);
   else if (on_a->count == 2 && on_b->count == 2)
     line_on_line(into, on_a, on_b);
 }
