@@ -5,7 +5,6 @@
  *   FLAT         dictionary entries below this are rounding: those of the first one are
  *                at most 1, and of what is kept none is below one over the largest
  *                friction
- *   FLAT_OF_MANY_DECADES   the same where nothing was found
  *   NO_PIVOT     pivots of the impulses' equations below this are rounding
  *   LEAST_PART   no variable is held to less than this part of the tolerance: rounding
  *                would contradict what is true. What passes is worked out exactly and
@@ -28,7 +27,6 @@ typedef __float128 number;
 typedef long double number; // where it has 34 digits itself, or fewer
 #endif
 #define FLAT 1e-24
-#define FLAT_OF_MANY_DECADES 1e-28
 #define NO_PIVOT 1e-25
 /* To this part of the velocity scale conditions hold here: where velocities hardly
  * tell impulses apart no solution is lost between two decisions. */
@@ -50,7 +48,6 @@ static inline rank rank_of(number size, bool counts) {
 
 typedef double number;
 #define FLAT 1e-10
-#define FLAT_OF_MANY_DECADES 1e-13
 #define NO_PIVOT 1e-11
 #define LEAST_PART 1e-3
 #define HAS_WIDE_ROWS SIX_HAS_WIDE
@@ -71,27 +68,10 @@ static inline rank rank_of(number size, bool counts) {
 
 #endif
 
-/* A step on a dictionary entry below this asks for a new dictionary first. */
-#define SLIGHT 1e-6
-
-/* A value that moves by so many times the velocities leaves rounding behind. */
-#define FAR 10
-
 /* After a pivot this small, a contradiction by so many tolerances at most is
  * looked at again on a new dictionary. */
 #define WEAK_PIVOT 1e-2
 #define IN_DOUBT 1e6
-
-/* Simplex steps after which the dictionary is made anew. */
-#define FRESH_FOR 400
-
-/* So many times the work of the simplex steps it may have may go into that: where every
- * step asks for a new dictionary, a search would take a hundred times its time. */
-#define RENEWING 8
-
-/* A violated row gets the largest entry of those that help it for so many
- * steps in a row; from then on the lowest number, which cannot cycle. */
-#define GREEDY_STEPS 60
 
 /* Simplex steps from one question of the kind to the next. */
 #define ASKED_EVERY 256
@@ -136,14 +116,13 @@ typedef struct search {
   number *impulses;          /* [n] */
   const number *push_weight; /* [m] */
   const number *part;        /* [n_variables] of the tolerance */
-  number tolerance, flat;
+  number tolerance;
   number apart;      /* m/s: what separates or slips does so by at least this */
   double checked_to; /* m/s, on the doubles that come out */
   number smallest_pivot; /* since the dictionary was new */
   long pivots, max_pivots, fresh_since;
-  long renewing; // what dictionaries written anew cost, in pivots
   contact_found *found;
-  bool cut_short, went_far;
+  bool cut_short;
 } search;
 
 static inline number greater_of(number a, number b) { return a > b ? a : b; }
@@ -365,7 +344,6 @@ static void exchange(search *s, int row, int column) {
 /* Move a nonbasic variable, and the basic ones with it. */
 static void move(search *s, int column, number by) {
   s->value[s->nonbasic[column]] += by;
-  if (size_of(by) > FAR * s->space->scale) s->went_far = true;
   for (int i = 0; i < s->n_basic; i++)
     if (!is_unused(s, s->basic[i]))
       s->value[s->basic[i]] += s->T[i * s->stride + column] * by;
@@ -378,7 +356,6 @@ static void compute_values(search *s) {
       sum += s->T[i * s->stride + k] * s->value[s->nonbasic[k]];
     s->value[s->basic[i]] = sum;
   }
-  s->went_far = false;
 }
 
 /* The same basis out of the first dictionary, without the rounding since. */
@@ -390,7 +367,7 @@ static void make_anew(search *s) {
   write_first_dictionary(s);
   for (;;) {
     int row = -1, column = -1;
-    number best = s->flat;
+    number best = FLAT;
     for (int i = 0; i < s->n_basic; i++) {
       if (!wanted[s->basic[i]]) continue;
       for (int k = 0; k < s->n; k++) {
@@ -403,7 +380,7 @@ static void make_anew(search *s) {
     }
     if (row < 0) break;
     exchange(s, row, column);
-    s->renewing += 2; // as many products again for the choice of the pivot
+    s->pivots += 2; // as many products again for the choice of the pivot
   }
   // a nonbasic variable must lie within its bounds
   for (int k = 0; k < s->n; k++) {
@@ -434,17 +411,6 @@ static int violated_row(const search *s) {
   return chosen;
 }
 
-/* The row of the lowest variable. */
-static int careful_row(const search *s) {
-  int chosen = -1;
-  for (int i = 0; i < s->n_basic; i++) {
-    int v = s->basic[i];
-    if (violation(s, v) <= s->tolerance * s->part[v]) continue;
-    if (chosen < 0 || s->basic[chosen] > v) chosen = i;
-  }
-  return chosen;
-}
-
 /* Can a nonbasic variable move as a slope asks of it? */
 static inline bool can_help(const search *s, int v, number slope) {
   bool up = slope > 0, below = s->value[v] < s->high[v];
@@ -461,22 +427,9 @@ static int helping_column(const search *s, int row, number direction) {
   for (int k = 0; k < s->n; k++) {
     number slope = direction * T[k], size = size_of(slope);
     rank own =
-        rank_of(size, (size > s->flat) & can_help(s, s->nonbasic[k], slope));
+        rank_of(size, (size > FLAT) & can_help(s, s->nonbasic[k], slope));
     chosen = own > best ? k : chosen;
     best = own > best ? own : best;
-  }
-  return chosen;
-}
-
-/* The row of the lowest variable. */
-static int careful_column(const search *s, int row, number direction) {
-  const number *T = &s->T[row * s->stride];
-  int chosen = -1;
-  for (int k = 0; k < s->n; k++) {
-    number slope = direction * T[k];
-    int v = s->nonbasic[k];
-    if (size_of(slope) <= s->flat || !can_help(s, v, slope)) continue;
-    if (chosen < 0 || s->nonbasic[chosen] > v) chosen = k;
   }
   return chosen;
 }
@@ -489,46 +442,24 @@ static bool is_interrupted(search *s) {
   return found->stopped;
 }
 
-static bool is_spent(const search *s) {
-  return s->pivots > s->max_pivots || s->renewing > RENEWING * s->max_pivots;
-}
-
 /* Is there a point within all bounds? It is then where the dictionary is. */
 static bool is_feasible(search *s) {
-  for (int step = 0;; step++) {
-    if (s->pivots >= s->fresh_since + FRESH_FOR) make_anew(s);
-    bool careful = step > GREEDY_STEPS;
-    int row = careful ? careful_row(s) : violated_row(s);
-    int v = -1, column = -1;
-    bool too_low = false;
-    if (row >= 0) {
-      v = s->basic[row];
-      too_low = s->value[v] < s->low[v];
-      number direction = too_low ? 1 : -1;
-      column = careful ? careful_column(s, row, direction)
-                       : helping_column(s, row, direction);
-    }
-    if (column >= 0 && s->pivots > s->fresh_since &&
-        size_of(s->T[row * s->stride + column]) < SLIGHT) {
+  for (;;) {
+    int row = violated_row(s);
+    if (row < 0) return true;
+    int v = s->basic[row];
+    bool too_low = s->value[v] < s->low[v];
+    int column = helping_column(s, row, too_low ? 1 : -1);
+    if (column < 0) {
+      // turn back only for what rounding cannot be the reason of
+      if (s->pivots == s->fresh_since || s->smallest_pivot >= WEAK_PIVOT ||
+          violation(s, v) > IN_DOUBT * s->tolerance)
+        return false;
       make_anew(s);
       continue;
     }
-    if (column < 0) {
-      // turn back only for what rounding cannot be the reason of
-      bool in_doubt = row >= 0 && s->pivots > s->fresh_since &&
-                      s->smallest_pivot < WEAK_PIVOT &&
-                      violation(s, v) <= IN_DOUBT * s->tolerance;
-      if (!s->went_far && !in_doubt) {
-        return row < 0;
-      }
-      if (in_doubt)
-        make_anew(s);
-      else
-        compute_values(s);
-      continue;
-    }
     s->pivots++;
-    if (is_spent(s) || is_interrupted(s)) {
+    if (s->pivots > s->max_pivots || is_interrupted(s)) {
       s->cut_short = true;
       return false;
     }
@@ -721,7 +652,7 @@ static bool is_open(const search *s) {
     int v = s->nonbasic[k];
     if (s->low[v] >= s->high[v]) continue;
     for (int row = 0; row < s->n; row++)
-      if (size_of(slope_of(s, row, k)) > s->flat) return true;
+      if (size_of(slope_of(s, row, k)) > FLAT) return true;
   }
   return false;
 }
@@ -733,7 +664,7 @@ static bool varies(const search *s, int v) {
   const number *T = &s->T[s->place[v] * s->stride];
   for (int k = 0; k < s->n; k++) {
     int other = s->nonbasic[k];
-    if (s->low[other] < s->high[other] && size_of(T[k]) > s->flat) return true;
+    if (s->low[other] < s->high[other] && size_of(T[k]) > FLAT) return true;
   }
   return false;
 }
@@ -968,7 +899,6 @@ static search begin(const contact_space *space, const number A[],
   s.push_weight = start + s.n_basic * s.stride;
   s.part = s.push_weight + space->n_contacts;
   lay_out(&s, scratch);
-  s.flat = FLAT;
   return s;
 }
 
@@ -982,14 +912,8 @@ static int solve(const contact_space *space, const number A[],
   found->count = found->n_leaves = found->n_continua = 0;
   found->whole = true;
   found->stopped = false;
-  // there always is a solution: one that is missed lies where masses or friction
-  // of many decades make entries small that are no rounding
   search_all(&s);
-  if (found->count == 0 && !s.cut_short) {
-    s.flat = FLAT_OF_MANY_DECADES;
-    search_all(&s);
-  }
-  found->pivots = s.pivots + s.renewing;
+  found->pivots = s.pivots;
   found->whole &= !s.cut_short;
   return found->count;
 }
