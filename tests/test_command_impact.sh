@@ -1,6 +1,6 @@
 #!/bin/sh
-# `ode-mlcp impact`: what it says of a collision and of its outcomes, and how it is
-# stopped.
+# `ode-mlcp impact`: what it takes and refuses, what it says of a collision and of its
+# outcomes, its files, and how it is stopped.
 . "$(dirname "$0")/command_checks.sh"
 
 impact() { ode_mlcp impact "$@"; }
@@ -12,6 +12,147 @@ refused() {
   impact "$@"
   check_refusal "$what" "$pattern"
 }
+
+# number KEY: of the JSON that was printed
+number() { sed -n "s/^  \"$1\": \([^,]*\).*/\1/p" out; }
+number_is() {
+  [ "$(number "$1")" = "$2" ] || { echo "  $1 is $(number "$1"), not $2"; return 1; }
+}
+is_json() { ! command -v python3 >/dev/null || python3 -m json.tool "$1" parsed; }
+
+# ---- the examples ----
+
+for name in rocking-block compass-gait box-wall ramone disk-stack; do
+  for select in first random; do
+    impact $name --samples 300 --select $select --json
+    check "$name, $select: JSON" is_json out
+    check "$name, $select: status" \
+      status_is "$(($(number unfinished) > $(number samples) / 100))"
+  done
+done
+impact compass-gait --samples 20 --select first --steps 50
+check "said: its options" grep -q 'select first' out
+check "said: simultaneous impacts" grep -q '^simultaneous (Anitescu & Potra): 3' out
+impact rocking-block --samples 2000 --json
+for pair in samples:2000 finished:2000 unfinished:0 incomplete_lcps:0 failed:0 seed:1 \
+    simultaneous_missed:0 simultaneous_whole:true sequential_missed:2; do
+  # uniform caps let both corners push: sequences are only come near to
+  check "the block: $pair" number_is "${pair%:*}" "${pair#*:}"
+done
+check "the block: LCPs a sample" \
+  awk -v n="$(number lcps_per_sample)" 'BEGIN { exit !(n > 2.37 && n < 2.57) }'
+# one impact of either contact is over here, and a simultaneous one
+impact compass-gait --samples 300 --json
+check "the compass: sequences are met" number_is sequential_missed 0
+impact disk-stack --samples 3 --steps 0 --json
+check "no outcome: status 1" status_is 1
+check "no outcome: no share of it is known" number_is share_seen null
+check "no outcome: JSON" is_json out
+
+# ---- wrong use ----
+
+refused "no name" 'name one example'
+refused "an unknown name" "neither an example (rocking-block" no-such-example
+refused "two names" "name one example" ramone extra
+refused "an unknown option" "there is no option --no-such" ramone --no-such
+refused "an unknown letter" "there is no option -x" ramone -x
+refused "no value" "\-\-seed needs a value" ramone --seed
+refused "a value too many" "\-\-json takes no value" ramone --json=2
+while read -r option value; do
+  refused "$option $value" "$option: '$value' is not" rocking-block "$option" "$value"
+  check "$option $value: nothing else" [ ! -s out ]
+done <<OPTIONS
+--samples 0
+--samples many
+--samples -5
+--seed 1.5
+--h 0
+--h nan
+--steps -1
+--select best
+--threads 0
+--range 5:5
+--range 7
+--range 3:x
+--method magic
+--tolerance 0
+OPTIONS
+impact --help
+check "help: status 0" status_is 0
+check "help" grep -q '^Usage: ode-mlcp impact' out
+
+# ---- folders ----
+
+# rows FILE: without what names the set
+rows() { sed 1,2d "$1"; }
+impact rocking-block --samples 500 --csv named.csv
+cp -r "$build/lib/impact/rocking-block" block
+for form in array coordinate; do
+  impact block --samples 500 --csv folder.csv
+  check "a folder, $form: the same set" [ "$(rows folder.csv)" = "$(rows named.csv)" ]
+  for file in block/*.mtx; do
+    awk '/^%%/ { print "%%MatrixMarket matrix coordinate real general"; next }
+      !rows { rows = $1; columns = $2; next }
+      { if ($1) entry[n] = $1; n++ }
+      END { for (k in entry) count++
+        print rows, columns, count + 0
+        for (k in entry) print k % rows + 1, int(k / rows) + 1, entry[k] }' \
+      "$file" >entries
+    mv entries "$file"
+  done
+done
+# a line a folder that is wrong: its file, what is said, and its numbers
+while IFS='|' read -r file said numbers; do
+  rm -rf block
+  cp -r "$build/lib/impact/rocking-block" block
+  # shellcheck disable=SC2086 # numbers
+  array "block/$file.mtx" $numbers
+  refused "a wrong $file: $said" "$said" block
+done <<FILES
+M|2 x 3, expected is a square one|2 3 1 0 0 1 0 0
+M|M is not positive definite|3 3 1 0 0 0 1 0 0 0 -1
+Jn|Jn.mtx:2: the matrix is 2 x 2, expected is any x 3|2 2 1 0 0 1
+Jt|3 x 3, expected is 2 x 3 or 4 x 3|3 3 1 0 0 0 1 0 0 0 1
+mu|mu.mtx:2: the matrix is 3 x 1, expected is 2 x 1|3 1 1 1 1
+mu|mu must be >= 0|2 1 1 -1
+v|v.mtx:4: 'nan' is not a finite number (expected is 3 x 1)|3 1 1 nan 1
+v|v.mtx:4: the file ends where a number is expected|3 1 1 2
+FILES
+rm block/Jt.mtx
+refused "no Jt" "Jt.mtx: No such file.*expected is 2 x 3 or 4 x 3" block
+rm -r block
+
+# ---- ranges, ways, files ----
+
+for select in first random; do
+  set -- compass-gait --select $select --steps 30
+  impact "$@" --samples 400 --threads 2 --csv whole.csv
+  : >parts
+  for range in 0:120 120:250 250:400; do
+    impact "$@" --range $range --csv part.csv
+    check "range $range, $select: status 0" status_is 0
+    sed '1,/^sample,/d' part.csv >>parts
+  done
+  sed '1,/^sample,/d' whole.csv >whole
+  check "ranges make up the whole, $select" cmp whole parts
+done
+impact rocking-block --samples 50 --csv-ways ways.csv
+check "ways: one from each sample's start" \
+  [ "$(grep -c '^[0-9]*,0,' ways.csv)" = 50 ]
+check "ways: and on" [ "$(grep -c '^[0-9]' ways.csv)" -gt 100 ]
+impact rocking-block --samples 9 --csv /no/such/folder/a.csv
+check "no such folder: status 1" status_is 1
+check "no such folder: said" err_has "/no/such/folder/a.csv': No such file"
+(
+  trap '' XFSZ
+  ulimit -f 0
+  exec "$command" impact rocking-block --samples 900 --csv full.csv
+) 2>&1 | cat >said
+check "a disk that is full: said" grep -q "cannot write 'full.csv'" said
+check "a disk that is full: no part of a file" [ "$(echo full.csv*)" = 'full.csv*' ]
+impact rocking-block --samples 9 --csv /dev/full
+check "a full device: status 1" status_is 1
+check "a full device: said" err_has /dev/full
 
 # ---- what it says of the collision ----
 
@@ -306,6 +447,18 @@ CHECK
     disk-stack --samples 10000000 --threads 1
 fi
 
-refused "empty range" "range" box-wall --range 5:5
+# interrupted, it says what it has (perl: a shell starts what runs behind it deaf to SIGINT)
+perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$command" impact disk-stack \
+  --samples 1000000 --threads 1 --json >out 2>err &
+runner=$!
+hears() { sed -n 's/^SigCgt:.*\(.\)$/\1/p' /proc/$runner/status | grep -q '[2367abef]'; }
+check "interrupted: it listens" wait_for hears
+kill -INT $runner
+status=0
+wait $runner || status=$?
+check "interrupted: status 1" status_is 1
+check "interrupted: said" err_has interrupted
+check "interrupted: in JSON" number_is interrupted true
+check "interrupted: JSON" is_json out
 
 finish
