@@ -40,6 +40,21 @@ static inline double vec3_length(const double a[3]) {
   return sqrt(vec3_dot(a, a));
 }
 
+/** a /= |a|. @return |a| */
+static inline double vec3_normalise(double a[3]) {
+  double length = vec3_length(a);
+  for (int i = 0; i < 3; i++) a[i] /= length;
+  return length;
+}
+
+/** The coordinate axis most nearly across n. */
+static inline int vec3_least(const double n[3]) {
+  int least = 0;
+  for (int i = 1; i < 3; i++)
+    if (fabs(n[i]) < fabs(n[least])) least = i;
+  return least;
+}
+
 static inline bool all_finite(const double values[], int count) {
   for (int i = 0; i < count; i++)
     if (!isfinite(values[i])) return false;
@@ -50,6 +65,16 @@ static inline bool all_finite(const double values[], int count) {
 static inline void mat3_apply(double y[3], const double A[9],
                               const double x[3]) {
   for (int i = 0; i < 3; i++) y[i] = vec3_dot(A + 3 * i, x);
+}
+
+/** C = A B; C is neither. */
+static inline void mat3_multiply(double C[9], const double A[9],
+                                 const double B[9]) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      C[3 * i + j] = 0;
+      for (int k = 0; k < 3; k++) C[3 * i + j] += A[3 * i + k] * B[3 * k + j];
+    }
 }
 
 /** C = R A R' */

@@ -214,6 +214,6 @@ void gap_core_face_normal(const gap_core *core, int face, double normal[3]) {
   vec3_subtract(u, core->corners[1], core->corners[0]);
   vec3_subtract(v, core->corners[2], core->corners[0]);
   vec3_cross(normal, u, v);
-  double scale = (face == 0 ? 1 : -1) / vec3_length(normal);
-  for (int k = 0; k < 3; k++) normal[k] *= scale;
+  vec3_normalise(normal);
+  if (face != 0) vec3_negate(normal, normal);
 }

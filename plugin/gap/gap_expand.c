@@ -46,9 +46,7 @@ static bool fill_plane(const polytope *grown, facet *f) {
   vec3_subtract(u, grown->points[f->corner[1]], p);
   vec3_subtract(v, grown->points[f->corner[2]], p);
   vec3_cross(f->n, u, v);
-  double length = vec3_length(f->n);
-  if (!(length > 0)) return false;
-  for (int k = 0; k < 3; k++) f->n[k] /= length;
+  if (!(vec3_normalise(f->n) > 0)) return false;
   f->d = vec3_dot(f->n, p);
   f->alive = true;
   f->visible = false;

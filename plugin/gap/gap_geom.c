@@ -60,18 +60,12 @@ void gap_geom_place(dGeomID geom, gap_geom *placed) {
     dGeomID inner = transformed_geom(placed->geom);
     placed->geom = inner;
     if (inner == NULL) return;
-    double position[3], rotation[9], turned[3], product[9];
+    double position[3], rotation[9], turned[3], outer[9];
     read_place(inner, position, rotation);
     mat3_apply(turned, placed->rotation, position);
     vec3_add_scaled(placed->position, 1, turned);
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) {
-        product[3 * i + j] = 0;
-        for (int k = 0; k < 3; k++)
-          product[3 * i + j] +=
-              placed->rotation[3 * i + k] * rotation[3 * k + j];
-      }
-    memcpy(placed->rotation, product, sizeof product);
+    memcpy(outer, placed->rotation, sizeof outer);
+    mat3_multiply(placed->rotation, outer, rotation);
   }
   placed->type = dGeomGetClass(placed->geom);
 }

@@ -182,7 +182,8 @@ static bool advance(const search *over, double scale, double v[3],
                     gap_distance *result) {
   double n[3], length = vec3_length(v);
   if (length <= rounding * scale) return result->upper = length, false;
-  for (int k = 0; k < 3; k++) n[k] = v[k] / length;
+  vec3_copy(n, v);
+  vec3_normalise(n);
 
   gap_difference lowest;
   lowest_difference(over, n, &lowest);
@@ -219,8 +220,9 @@ static void run(const search *over, const double guess[3], double scale,
   result->lower = -INFINITY;
 
   gap_simplex *simplex = &result->simplex;
-  double n[3], v[3], length = vec3_length(guess);
-  for (int k = 0; k < 3; k++) n[k] = guess[k] / length;
+  double n[3], v[3];
+  vec3_copy(n, guess);
+  vec3_normalise(n);
   lowest_difference(over, n, &simplex->corner[0]);
   simplex->count = 1;
   simplex->weight[0] = 1;

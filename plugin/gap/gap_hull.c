@@ -134,10 +134,9 @@ static const char *fill_normals(builder *build, double reach, double *bulge) {
   for (int f = 0; f < build->n_faces; f++) {
     double *normal = build->normals[f], arm[3];
     area_vector(build, f, normal);
-    double length = vec3_length(normal);
-    if (!(length > flatness_tolerance * flatness_tolerance * reach * reach))
+    if (!(vec3_normalise(normal) >
+          flatness_tolerance * flatness_tolerance * reach * reach))
       return "has a face of no area";
-    for (int k = 0; k < 3; k++) normal[k] /= length;
 
     // corners may be listed either way round: out is away from the centre
     const double *corner =

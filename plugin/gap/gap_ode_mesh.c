@@ -34,10 +34,10 @@ static int add_triangle(gap_context *context, region *in, double corners[3][3],
   vec3_subtract(u, corners[1], corners[0]);
   vec3_subtract(v, corners[2], corners[0]);
   vec3_cross(added->normal, u, v);
-  double length = vec3_length(added->normal);
   // a triangle without area is the edge that others have, too
-  if (!(length > 1e-12 * vec3_length(u) * vec3_length(v))) return GAP_OK;
-  for (int k = 0; k < 3; k++) added->normal[k] /= length;
+  if (!(vec3_normalise(added->normal) >
+        1e-12 * vec3_length(u) * vec3_length(v)))
+    return GAP_OK;
   added->number = number;
   in->count++;
   return GAP_OK;

@@ -28,13 +28,10 @@ typedef struct view {
 } view;
 
 static void make_view(const double n[3], view *seen) {
-  int least = 0;
-  for (int k = 1; k < 3; k++)
-    if (fabs(n[k]) < fabs(n[least])) least = k;
+  int least = vec3_least(n);
   vec3_copy(seen->n, n);
   for (int k = 0; k < 3; k++) seen->t[0][k] = (k == least) - n[least] * n[k];
-  double length = vec3_length(seen->t[0]);
-  for (int k = 0; k < 3; k++) seen->t[0][k] /= length;
+  vec3_normalise(seen->t[0]);
   vec3_cross(seen->t[1], n, seen->t[0]);
 }
 

@@ -101,13 +101,10 @@ static void measure(const piece *a, const piece *b, const double n[3],
 }
 
 static void unit_across(const double n[3], double t[3]) {
-  int least = 0;
-  for (int k = 1; k < 3; k++)
-    if (fabs(n[k]) < fabs(n[least])) least = k;
+  int least = vec3_least(n);
   for (int k = 0; k < 3; k++) t[k] = k == least;
   vec3_add_scaled(t, -n[least], n);
-  double length = vec3_length(t);
-  for (int k = 0; k < 3; k++) t[k] /= length;
+  vec3_normalise(t);
 }
 
 /* Newton's step in `count` directions t across n; uphill where f bends up. */
@@ -148,8 +145,7 @@ static bool ascent_round(const piece *a, const piece *b, const double *along,
     vec3_cross(t[1], n, t[0]);
   } else {
     vec3_cross(t[0], along, n);
-    double length = vec3_length(t[0]);
-    for (int k = 0; k < 3; k++) t[0][k] /= length;
+    vec3_normalise(t[0]);
   }
   newton_step(at, t, along == NULL ? 2 : 1, step);
   double size = vec3_length(step);
@@ -162,8 +158,7 @@ static bool ascent_round(const piece *a, const piece *b, const double *along,
     double moved[3];
     vec3_copy(moved, n);
     vec3_add_scaled(moved, fraction, step);
-    double length = vec3_length(moved);
-    for (int k = 0; k < 3; k++) moved[k] /= length;
+    vec3_normalise(moved);
     level there;
     measure(a, b, moved, &there);
     if (there.value > at->value || size <= small) {
@@ -193,9 +188,7 @@ static void ascend(const gap_core *core_a, const piece *a,
   vec3_copy(n, n0);
   if (along != NULL)
     vec3_add_scaled(n, -vec3_dot(n, along) / vec3_dot(along, along), along);
-  double length = vec3_length(n);
-  if (!(length > 1e-6)) return;
-  for (int k = 0; k < 3; k++) n[k] /= length;
+  if (!(vec3_normalise(n) > 1e-6)) return;
 
   level at;
   measure(a, b, n, &at);

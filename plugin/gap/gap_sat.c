@@ -12,9 +12,9 @@ static const double relative_rounding = 2e-15;
 
 void gap_direction_try(const gap_core *a, const gap_core *b, const double n[3],
                        gap_direction *best) {
-  double length = vec3_length(n), unit[3];
-  if (!(length > 0)) return;
-  for (int k = 0; k < 3; k++) unit[k] = n[k] / length;
+  double unit[3];
+  vec3_copy(unit, n);
+  if (!(vec3_normalise(unit) > 0)) return;
   double separation = gap_core_separation(a, b, unit);
   if (separation > best->separation &&
       (best->allowed == NULL || best->allowed(best->context, unit))) {
@@ -139,9 +139,7 @@ static void try_across(const gap_core *a, const gap_core *b,
 
   double length2 = vec3_dot(line, line);
   if (length2 > 0) {
-    int least = 0;
-    for (int k = 1; k < 3; k++)
-      if (fabs(line[k]) < fabs(line[least])) least = k;
+    int least = vec3_least(line);
     for (int k = 0; k < 3; k++) n[k] = k == least;
     vec3_add_scaled(n, -line[least] / length2, line);
   }

@@ -105,15 +105,8 @@ static void place(const gap_mover *mover, const gap_geom *start, double share,
       turn[3 * i + j] = vec3_dot(rotation + 3 * i, from + 3 * j);
   vec3_subtract(arm, start->position, mover->start_position);
   mat3_apply(turned, turn, arm);
-  for (int i = 0; i < 3; i++) {
-    out->position[i] = position[i] + turned[i];
-    for (int j = 0; j < 3; j++) {
-      out->rotation[3 * i + j] = 0;
-      for (int k = 0; k < 3; k++)
-        out->rotation[3 * i + j] +=
-            turn[3 * i + k] * start->rotation[3 * k + j];
-    }
-  }
+  for (int i = 0; i < 3; i++) out->position[i] = position[i] + turned[i];
+  mat3_multiply(out->rotation, turn, start->rotation);
   out->moved = true;
 }
 

@@ -222,12 +222,12 @@ static void set_direction(dContact *contact, const ode_mlcp_surface *surface) {
   real_read(direction, surface->fdir1, 3);
   real_read(normal, contact->geom.normal, 3);
   vec3_add_scaled(direction, -vec3_dot(direction, normal), normal);
-  double length = vec3_length(direction);
-  if (!(length > 1e-6 * vec3_length(real3(surface->fdir1).at))) {
+  if (!(vec3_normalise(direction) >
+        1e-6 * vec3_length(real3(surface->fdir1).at))) {
     contact->surface.mode &= ~dContactFDir1;
     return;
   }
-  for (int i = 0; i < 3; i++) contact->fdir1[i] = direction[i] / length;
+  real_write(contact->fdir1, direction, 3);
 }
 
 /* A contact acts half-way between two bodies, so that they turn as much as they
