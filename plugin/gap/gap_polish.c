@@ -17,8 +17,7 @@ static const double piece_depth = 0.05;
 /* Part of a core with the support function  d.base + sqrt(d' spread d). */
 typedef struct piece {
   double base[3], spread[9];
-  bool curved;
-  const double *turn; /* of a rim: the cylinder's rotation, else NULL */
+  const gap_core *of; /* NULL: a corner */
 } piece;
 
 static void rim_piece(const gap_core *core, double end, piece *rim) {
@@ -28,8 +27,7 @@ static void rim_piece(const gap_core *core, double end, piece *rim) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
       rim->spread[3 * i + j] = r2 * ((i == j) - core->axis[i] * core->axis[j]);
-  rim->curved = true;
-  rim->turn = core->rotation;
+  rim->of = core;
 }
 
 /* The corners furthest along a direction, in that order. */
@@ -48,7 +46,7 @@ static int corner_pieces(const gap_core *core, const double direction[3],
     if (at == MOST_PIECES) continue;
     along[at] = reach;
     vec3_copy(pieces[at].base, core->corners[i]);
-    pieces[at].curved = false;
+    pieces[at].of = NULL;
   }
   int kept = 1;
   while (kept < count && along[kept] >= along[0] - depth) kept++;
@@ -62,8 +60,7 @@ static int collect_pieces(const gap_core *core, const double direction[3],
   if (core->kind == CORE_ELLIPSOID) {
     vec3_copy(pieces[0].base, core->centre);
     for (int i = 0; i < 9; i++) pieces[0].spread[i] = core->spread[i];
-    pieces[0].curved = true;
-    pieces[0].turn = NULL;
+    pieces[0].of = core;
     return 1;
   }
   double along = vec3_dot(direction, core->axis);
@@ -96,8 +93,8 @@ static void measure(const piece *a, const piece *b, const double n[3],
   vec3_subtract(at->gradient, a->base, b->base);
   at->value = vec3_dot(n, at->gradient);
   for (int i = 0; i < 9; i++) at->hessian[i] = 0;
-  if (a->curved) subtract_curved(a, n, at);
-  if (b->curved) subtract_curved(b, n, at);
+  if (a->of != NULL) subtract_curved(a, n, at);
+  if (b->of != NULL) subtract_curved(b, n, at);
 }
 
 static void unit_across(const double n[3], double t[3]) {
@@ -264,27 +261,16 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
              best);
 }
 
+/* The core's own, but for the end of a cylinder. */
 static void support_point(const piece *of, const double direction[3],
                           double point[3]) {
   vec3_copy(point, of->base);
-  if (!of->curved) return;
-  if (of->turn == NULL) {
-    double q[3];
-    mat3_apply(q, of->spread, direction);
-    double root = sqrt(vec3_dot(direction, q));
-    if (root > 0) vec3_add_scaled(point, 1 / root, q);
-    return;
-  }
-  // a rim's point is in the rim's plane to rounding, however steep n is
-  double across[2] = {0, 0}, radius = 0;
-  for (int i = 0; i < 9; i += 4) radius += of->spread[i] / 2;
-  radius = sqrt(radius); // the trace of r^2 (I - u u') is 2 r^2
-  for (int k = 0; k < 2; k++)
-    for (int i = 0; i < 3; i++) across[k] += of->turn[3 * i + k] * direction[i];
-  double length = hypot(across[0], across[1]);
-  for (int k = 0; k < 2 && length > 0; k++)
-    for (int i = 0; i < 3; i++)
-      point[i] += radius * across[k] / length * of->turn[3 * i + k];
+  if (of->of == NULL) return;
+  gap_core_support(of->of, direction, point);
+  if (of->of->kind != CORE_CYLINDER) return;
+  double arm[3];
+  vec3_subtract(arm, of->base, point);
+  vec3_add_scaled(point, vec3_dot(arm, of->of->axis), of->of->axis);
 }
 
 /* The point of a cylinder nearest to another point: a cap has more points
@@ -304,46 +290,43 @@ static void nearest_in_cylinder(const gap_core *cylinder, const double point[3],
   vec3_add_scaled(nearest, kept, across);
 }
 
-static void add_difference(const double *shift, gap_difference *point) {
-  vec3_subtract(point->w, point->on_a, point->on_b);
-  if (shift != NULL) vec3_add_scaled(point->w, 1, shift);
-}
-
 void gap_polish_witness(const gap_core *a, const gap_core *b,
                         const double *shift, const double n[3], double scale,
                         double enough, const gap_simplex *found,
                         gap_distance *witness) {
   static const double none[3] = {0, 0, 0};
-  double back[3], moved[3];
+  const gap_core *cores[2] = {a, b};
   const double *by = shift == NULL ? none : shift;
-  piece on_a[MOST_PIECES], on_b[MOST_PIECES];
-  vec3_negate(back, n);
-  int n_a = collect_pieces(a, back, piece_depth * scale, on_a);
-  int n_b = collect_pieces(b, n, piece_depth * scale, on_b);
+  double towards[2][3]; /* the other */
+  piece on[2][MOST_PIECES];
+  int n_on[2], count = 0;
+  vec3_negate(towards[0], n);
+  vec3_copy(towards[1], n);
+  for (int side = 0; side < 2; side++)
+    n_on[side] = collect_pieces(cores[side], towards[side], piece_depth * scale,
+                                on[side]);
 
   gap_difference points[MOST_PIECES * MOST_PIECES + 2 * MOST_PIECES + 4];
-  int count = 0;
-  for (int i = 0; i < n_a; i++)
-    for (int j = 0; j < n_b; j++) {
+  for (int i = 0; i < n_on[0]; i++)
+    for (int j = 0; j < n_on[1]; j++) {
       gap_difference *point = &points[count++];
-      support_point(&on_a[i], back, point->on_a);
-      support_point(&on_b[j], n, point->on_b);
-      add_difference(shift, point);
+      support_point(&on[0][i], towards[0], point->on_a);
+      support_point(&on[1][j], towards[1], point->on_b);
     }
-  for (int i = 0; i < n_a && b->kind == CORE_CYLINDER; i++) {
-    gap_difference *point = &points[count++];
-    support_point(&on_a[i], back, point->on_a);
-    vec3_copy(moved, point->on_a);
-    vec3_add_scaled(moved, 1, by);
-    nearest_in_cylinder(b, moved, point->on_b);
-    add_difference(shift, point);
+  for (int side = 0; side < 2; side++) {
+    const gap_core *other = cores[1 - side];
+    for (int i = 0; i < n_on[side] && other->kind == CORE_CYLINDER; i++) {
+      gap_difference *point = &points[count++];
+      double *own = side == 0 ? point->on_a : point->on_b, moved[3];
+      support_point(&on[side][i], towards[side], own);
+      vec3_copy(moved, own);
+      vec3_add_scaled(moved, side == 0 ? 1 : -1, by);
+      nearest_in_cylinder(other, moved, side == 0 ? point->on_b : point->on_a);
+    }
   }
-  for (int j = 0; j < n_b && a->kind == CORE_CYLINDER; j++) {
-    gap_difference *point = &points[count++];
-    support_point(&on_b[j], n, point->on_b);
-    vec3_subtract(moved, point->on_b, by);
-    nearest_in_cylinder(a, moved, point->on_a);
-    add_difference(shift, point);
+  for (int i = 0; i < count; i++) {
+    vec3_subtract(points[i].w, points[i].on_a, points[i].on_b);
+    vec3_add_scaled(points[i].w, 1, by);
   }
   // supports first: their weights are exact, those of a search are not
   gap_gjk_points(points, count, scale, witness);
