@@ -363,7 +363,7 @@ static void test_one_holds_beside_a_seam(void) {
          .normal = {0, 0, 1}},
         {.geom = {ball, tiles[1]}, .normal = {sin(lean), 0, cos(lean)}}};
     memcpy(search.contacts, contacts, sizeof contacts);
-    inner_contacts_find(&search, 2);
+    CU_ASSERT_FATAL(inner_contacts_find(&search, 2));
     CU_ASSERT(!search.inner[0]);
     CU_ASSERT(search.inner[1] || lean < LEAST);
   }

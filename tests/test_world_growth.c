@@ -86,7 +86,7 @@ static void test_plates_on_tiles(void) {
   for (int side = 0; side < 2; side++) contacts[N].point[side][1] += 0.5;
   contacts[N].normal[0] = -1;
   contacts[N].normal[2] = 0;
-  inner_contacts_find(&search, N + 1);
+  CU_ASSERT_FATAL(inner_contacts_find(&search, N + 1));
   int others = 0;
   for (int i = 0; i < N; i++) others += search.inner[i];
   CU_ASSERT_EQUAL(others, 0);

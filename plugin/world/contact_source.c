@@ -445,7 +445,7 @@ static bool drop_inner(contact_source *source, ode_mlcp_contact_list *list) {
       inner_contact_read(&search->contacts[n++], geom, contact->body,
                          contact_shift(geom->g2, -geom->depth));
   }
-  inner_contacts_find(search, n);
+  if (!inner_contacts_find(search, n)) return false;
   n = 0;
   for (int i = 0; i < list->n_contacts; i++)
     if (!list->contacts[i].of_pair || !search->inner[n++])

@@ -1,7 +1,6 @@
 #include "world/inner_contacts.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "common/vec3.h"
@@ -22,13 +21,9 @@ struct inner_place {
   int contact;
 };
 
-/* A geom of a solid. */
+/* A geom of a solid: its places. */
 struct inner_geom {
-  double from[3], to[3]; /* m: what of the solid's contacts it can hold */
-  double start,
-      reach;      /* m: along an axis: `from`; the furthest `to` of this and
-                            those before it */
-  int first, end; /* its places */
+  int first, end;
 };
 
 /* The extent of a geom; INFINITY of a plane. */
@@ -174,76 +169,24 @@ static double deepest_of(const inner_contact contacts[],
   return deepest;
 }
 
-/* The direction in which the contacts are furthest apart. */
-static int longest_axis(const inner_contact contacts[],
-                        const inner_place places[], int n, int side) {
-  int longest = 0;
-  double most = -1;
-  for (int axis = 0; axis < 3; axis++) {
-    double from = INFINITY, to = -INFINITY;
-    for (int i = 0; i < n; i++) {
-      double x = contacts[places[i].contact].point[side][axis];
-      from = fmin(from, x);
-      to = fmax(to, x);
-    }
-    if (to - from > most) {
-      most = to - from;
-      longest = axis;
-    }
-  }
-  return longest;
-}
-
-static int compare_starts(const void *one, const void *other) {
-  const inner_geom *a = one, *b = other;
-  if (a->start != b->start) return a->start < b->start ? -1 : 1;
-  return a->first - b->first;
-}
-
-/* The geoms of a solid that push one geom, by where they begin along an axis.
+/* The geoms of a solid that push one geom, and what of its contacts each can hold.
  * @return how many */
-static int list_geoms(inner_geom geoms[], const inner_contact contacts[],
-                      const inner_place places[], int n, int axis) {
-  double deepest = deepest_of(contacts, places, n), reach = -INFINITY;
+static int list_geoms(const inner_search *search, const inner_place places[],
+                      int n) {
+  double deepest = deepest_of(search->contacts, places, n);
   int count = 0;
   for (int first = 0, end; first < n; first = end) {
     dReal box[6];
-    inner_geom *geom = &geoms[count++];
     for (end = first + 1; end < n && places[end].of == places[first].of;) end++;
-    *geom = (inner_geom){.first = first, .end = end};
     dGeomGetAABB(places[first].of, box);
     double room = deepest + LEVEL * extent_of(places[first].of);
     for (int i = 0; i < 3; i++) {
-      geom->from[i] = box[2 * i] - room;
-      geom->to[i] = box[2 * i + 1] + room;
+      search->boxes[count][i] = box[2 * i] - room;
+      search->boxes[count][3 + i] = box[2 * i + 1] + room;
     }
-    geom->start = geom->from[axis];
+    search->geoms[count++] = (inner_geom){first, end};
   }
-  qsort(geoms, (size_t)count, sizeof geoms[0], compare_starts);
-  for (int g = 0; g < count; g++)
-    geoms[g].reach = reach = fmax(reach, geoms[g].to[axis]);
   return count;
-}
-
-/* How many of the geoms begin before a place. */
-static int begun(const inner_geom geoms[], int count, double at) {
-  int low = 0, high = count;
-  while (low < high) {
-    int middle = (low + high) / 2;
-    if (geoms[middle].start <= at)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-static bool may_hold(const inner_geom *geom, const double point[3],
-                     double room) {
-  for (int i = 0; i < 3; i++)
-    if (point[i] < geom->from[i] - room || point[i] > geom->to[i] + room)
-      return false;
-  return true;
 }
 
 static bool same_pair(const inner_place *a, const inner_place *b) {
@@ -252,29 +195,30 @@ static bool same_pair(const inner_place *a, const inner_place *b) {
 
 /* Contacts of one geom with one solid, in `places` [n]. The answer does not depend
  * on their order. */
-static void find_of_geom(const inner_search *search,
-                         const inner_contact contacts[],
-                         const inner_place places[], int n, int side,
-                         bool inner[]) {
-  if (places[0].of == places[n - 1].of) return;
-  int axis = longest_axis(contacts, places, n, side);
-  inner_geom *geoms = search->geoms;
-  int count = list_geoms(geoms, contacts, places, n, axis);
+static bool find_of_geom(inner_search *search, const inner_place places[],
+                         int n, int side) {
+  if (places[0].of == places[n - 1].of) return true;
+  const inner_contact *contacts = search->contacts;
+  int count = list_geoms(search, places, n);
+  if (gap_tree_build(&search->tree, &search->pool->source,
+                     (const double(*)[6])search->boxes, count) != 0)
+    return false;
   for (int i = 0; i < n; i++) {
     const inner_contact *contact = &contacts[places[i].contact];
     const double *point = contact->point[side];
-    bool *is_inner = &inner[places[i].contact];
-    double room = hair_rounding(point);
-    int g = begun(geoms, count, point[axis] + room);
-    while (g-- > 0 && !*is_inner && geoms[g].reach >= point[axis] - room) {
-      if (places[geoms[g].first].of == places[i].of ||
-          !may_hold(&geoms[g], point, room))
-        continue;
-      for (int k = geoms[g].first; k < geoms[g].end && !*is_inner; k++)
+    bool *is_inner = &search->inner[places[i].contact];
+    double room = hair_rounding(point), box[6];
+    for (int k = 0; k < 6; k++) box[k] = point[k % 3] + (k < 3 ? -room : room);
+    int n_near = gap_tree_find(&search->tree, box, search->near, count);
+    for (int g = 0; g < n_near && !*is_inner; g++) {
+      const inner_geom *geom = &search->geoms[search->near[g]];
+      if (places[geom->first].of == places[i].of) continue;
+      for (int k = geom->first; k < geom->end && !*is_inner; k++)
         *is_inner =
             is_covered(search, contact, &contacts[places[k].contact], side);
     }
   }
+  return true;
 }
 
 bool inner_contacts_reserve(inner_search *search, size_t n) {
@@ -285,7 +229,9 @@ bool inner_contacts_reserve(inner_search *search, size_t n) {
          POOL_RESERVE(search->pool, search->contacts, n) &&
          POOL_RESERVE(search->pool, search->inner, n) &&
          POOL_RESERVE(search->pool, search->places, n) &&
-         POOL_RESERVE(search->pool, search->geoms, n);
+         POOL_RESERVE(search->pool, search->geoms, n) &&
+         POOL_RESERVE(search->pool, search->boxes, n) &&
+         POOL_RESERVE(search->pool, search->near, n);
 }
 
 void inner_contact_read(inner_contact *contact, const dContactGeom *geom,
@@ -300,10 +246,9 @@ void inner_contact_read(inner_contact *contact, const dContactGeom *geom,
   }
 }
 
-void inner_contacts_find(inner_search *search, int n) {
+bool inner_contacts_find(inner_search *search, int n) {
   const inner_contact *contacts = search->contacts;
-  bool *inner = search->inner;
-  for (int i = 0; i < n; i++) inner[i] = false;
+  for (int i = 0; i < n; i++) search->inner[i] = false;
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < n; i++)
       search->places[i] =
@@ -314,10 +259,11 @@ void inner_contacts_find(inner_search *search, int n) {
       for (end = first + 1;
            end < n && same_pair(&search->places[end], &search->places[first]);)
         end++;
-      find_of_geom(search, contacts, &search->places[first], end - first, side,
-                   inner);
+      if (!find_of_geom(search, &search->places[first], end - first, side))
+        return false;
     }
   }
+  return true;
 }
 
 void inner_contacts_release(inner_search *search) {

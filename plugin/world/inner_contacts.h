@@ -28,7 +28,10 @@ typedef struct inner_search {
   bool *inner;             /* and true for those that are void */
   dGeomID probe;           /* a small ball outside of all spaces */
   inner_place *places;     /* [n] contacts by the geom that they push */
-  inner_geom *geoms;       /* of the solid at hand */
+  inner_geom *geoms;       /* [n] of the solid at hand, */
+  double (*boxes)[6];      /* theirs, */
+  gap_tree tree;           /* of these, */
+  int32_t *near;           /* and those near a contact */
 } inner_search;
 
 /** Room for `n` contacts. @return false where memory ran out. */
@@ -40,8 +43,9 @@ void inner_contact_read(inner_contact *contact, const dContactGeom *geom,
                         const dBodyID body[2], double shift);
 
 /** Find those of search->contacts [n] that others of the same geom make void
- *  (docs/formulation.md, eq. 11b): into search->inner. Room was reserved. */
-void inner_contacts_find(inner_search *search, int n);
+ *  (docs/formulation.md, eq. 11b): into search->inner. Room was reserved.
+ *  @return false where memory ran out. */
+bool inner_contacts_find(inner_search *search, int n);
 
 /** Probe and gap context go; the search may be used again, or its pool be released. */
 void inner_contacts_release(inner_search *search);

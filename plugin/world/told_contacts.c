@@ -31,7 +31,7 @@ static bool find_voids(told_contacts *told, inner_search *search,
   for (int i = 0; i < told->n; i++)
     if (describe(&told->joints[i], is_alive, context, &search->contacts[n]))
       told->numbers[n++] = i;
-  inner_contacts_find(search, n);
+  if (!inner_contacts_find(search, n)) return false;
   for (int i = 0; i < n; i++) {
     told->is_void[told->numbers[i]] = search->inner[i];
     told->n_voids += search->inner[i];
