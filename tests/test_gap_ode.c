@@ -1,5 +1,4 @@
 /* Gaps between the host's geoms: classes, places, patches, meshes, faults. */
-#include <CUnit/Basic.h>
 #include <ode/ode.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "gap/real.h"
 #include "host_rounding.h"
 #include "test_gap_oracle.h"
+#include "testing.h"
 #include "world/contact_memory.h"
 
 enum { ROOM = 64 };
@@ -1139,43 +1139,39 @@ static void test_sweeps_find_the_root(void) {
 }
 
 int main(void) {
-  if (CU_initialize_registry() != CUE_SUCCESS) return 2;
   dInitODE2(0);
   dAllocateODEDataForThread(dAllocateMaskAll);
   context = gap_context_create(&memory_from_malloc);
-  CU_pSuite suite = CU_add_suite("gap_ode", NULL, NULL);
-  CU_add_test(suite, "cube above table", test_cube_above_table);
-  CU_add_test(suite, "tilted cube", test_tilted_cube_above_table);
-  CU_add_test(suite, "lying rolls", test_lying_capsule_and_cylinder);
-  CU_add_test(suite, "parallel edges", test_parallel_edges);
-  CU_add_test(suite, "reduction", test_reduction);
-  CU_add_test(suite, "a line keeps its ends", test_a_line_keeps_its_ends);
-  CU_add_test(suite, "ties go to the first", test_ties_go_to_the_first);
-  CU_add_test(suite, "offsets, transforms", test_offsets_and_transforms);
-  CU_add_test(suite, "changed convex", test_changed_convex);
-  CU_add_test(suite, "ellipsoid", test_ellipsoid_with_every_class);
-  CU_add_test(suite, "an ellipsoid in a valley", test_ellipsoid_in_a_valley);
-  CU_add_test(suite, "trees find in order", test_trees_find_in_order);
-  CU_add_test(suite, "cube slides over mesh", test_cube_slides_over_mesh);
-  CU_add_test(suite, "behind a sheet", test_behind_a_sheet);
-  CU_add_test(suite, "ends beside seams", test_ends_beside_seams);
-  CU_add_test(suite, "rough field", test_sphere_over_rough_field);
-  CU_add_test(suite, "cube of triangles", test_cube_of_triangles);
-  CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);
-  CU_add_test(suite, "deepest of rocks", test_deepest_of_rocks);
-  CU_add_test(suite, "deepest over fields", test_deepest_over_fields);
-  CU_add_test(suite, "sweeps find the root", test_sweeps_find_the_root);
-  CU_add_test(suite, "identity", test_identity);
-  CU_add_test(suite, "faults", test_faults);
-  CU_add_test(suite, "margin of boxes", test_aabb_margin);
-  CU_add_test(suite, "memory runs out", test_memory_runs_out);
-  CU_add_test(suite, "host opened again", test_host_opened_again);
-  CU_basic_set_mode(CU_BRM_VERBOSE);
-  CU_basic_run_tests();
-  bool passed = CU_get_number_of_tests_run() > 0 &&
-                CU_get_number_of_failure_records() == 0;
-  CU_cleanup_registry();
+  const CU_TestInfo tests[] = {
+      {"cube above table", test_cube_above_table},
+      {"tilted cube", test_tilted_cube_above_table},
+      {"lying rolls", test_lying_capsule_and_cylinder},
+      {"parallel edges", test_parallel_edges},
+      {"reduction", test_reduction},
+      {"a line keeps its ends", test_a_line_keeps_its_ends},
+      {"ties go to the first", test_ties_go_to_the_first},
+      {"offsets, transforms", test_offsets_and_transforms},
+      {"changed convex", test_changed_convex},
+      {"ellipsoid", test_ellipsoid_with_every_class},
+      {"an ellipsoid in a valley", test_ellipsoid_in_a_valley},
+      {"trees find in order", test_trees_find_in_order},
+      {"cube slides over mesh", test_cube_slides_over_mesh},
+      {"behind a sheet", test_behind_a_sheet},
+      {"ends beside seams", test_ends_beside_seams},
+      {"rough field", test_sphere_over_rough_field},
+      {"cube of triangles", test_cube_of_triangles},
+      {"mesh on plane, mesh", test_mesh_on_plane_and_mesh},
+      {"deepest of rocks", test_deepest_of_rocks},
+      {"deepest over fields", test_deepest_over_fields},
+      {"sweeps find the root", test_sweeps_find_the_root},
+      {"identity", test_identity},
+      {"faults", test_faults},
+      {"margin of boxes", test_aabb_margin},
+      {"memory runs out", test_memory_runs_out},
+      {"host opened again", test_host_opened_again},
+      CU_TEST_INFO_NULL};
+  int result = run_tests("gap_ode", tests);
   gap_context_destroy(context);
   dCloseODE();
-  return passed ? 0 : 1;
+  return result;
 }

@@ -515,34 +515,29 @@ static void test_topology_fits_the_corners(void) {
 }
 
 int main(void) {
-  if (CU_initialize_registry() != CUE_SUCCESS) return 2;
   memory_pool_open(&pool, &memory_from_malloc);
   oracle_make_hull(&hull);
   const char *wanted = getenv("GAP_TEST_POSES");
   poses = wanted != NULL ? atoi(wanted) : test_rounds(100);
-  CU_pSuite suite = CU_add_suite("gap_pair", NULL, NULL);
-  CU_add_test(suite, "apart", test_apart);
-  CU_add_test(suite, "near touching", test_near_touching);
-  CU_add_test(suite, "overlapping", test_overlapping);
-  CU_add_test(suite, "parallel", test_parallel);
-  CU_add_test(suite, "far from the origin", test_far_from_origin);
-  CU_add_test(suite, "size ratio", test_size_ratio);
-  CU_add_test(suite, "corner on corner", test_corner_on_corner);
-  CU_add_test(suite, "on a plane", test_on_plane);
-  CU_add_test(suite, "checks notice", test_checks_notice);
-  CU_add_test(suite, "margin", test_margin_cuts_off);
-  CU_add_test(suite, "coincident", test_coincident);
-  CU_add_test(suite, "the shortest way out",
-              test_polish_finds_the_shortest_way_out);
-  CU_add_test(suite, "all magnitudes", test_all_magnitudes);
-  CU_add_test(suite, "same twice", test_same_twice);
-  CU_add_test(suite, "topology", test_topology_fits_the_corners);
-  CU_basic_set_mode(CU_BRM_VERBOSE);
-  CU_basic_run_tests();
-  bool passed = CU_get_number_of_tests_run() > 0 &&
-                CU_get_number_of_failure_records() == 0;
-  CU_cleanup_registry();
+  const CU_TestInfo tests[] = {
+      {"apart", test_apart},
+      {"near touching", test_near_touching},
+      {"overlapping", test_overlapping},
+      {"parallel", test_parallel},
+      {"far from the origin", test_far_from_origin},
+      {"size ratio", test_size_ratio},
+      {"corner on corner", test_corner_on_corner},
+      {"on a plane", test_on_plane},
+      {"checks notice", test_checks_notice},
+      {"margin", test_margin_cuts_off},
+      {"coincident", test_coincident},
+      {"the shortest way out", test_polish_finds_the_shortest_way_out},
+      {"all magnitudes", test_all_magnitudes},
+      {"same twice", test_same_twice},
+      {"topology", test_topology_fits_the_corners},
+      CU_TEST_INFO_NULL};
+  int result = run_tests("gap_pair", tests);
   memory_pool_release(&pool);
   gap_hull_release(&hull, &memory_from_malloc);
-  return passed ? 0 : 1;
+  return result;
 }

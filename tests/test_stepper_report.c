@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "preload/statistics.h"
-#include "world/report.h"
+#include "world/outcome.h"
 #include "testing.h"
 
 /* Every field at `value`. */

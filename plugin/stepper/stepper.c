@@ -23,7 +23,7 @@
 #include "stepper/island_threads.h"
 #include "stepper/process.h"
 #include "world/pose.h"
-#include "world/report.h"
+#include "world/outcome.h"
 
 /* --- a world's stepper ------------------------------------------------------------ */
 

@@ -1,11 +1,26 @@
 #include "world/outcome.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "world/report.h"
+
+#define SUM(field) sum->field += share->field
+#define MOST(field) sum->field = fmax(sum->field, share->field)
+#define ANY(field) sum->field |= share->field
+#define WORLD(field) (void)0
+
+void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share) {
+#define ADD(type, field, islands, steps, unit, meaning) islands(field);
+  ODE_MLCP_REPORT(ADD)
+#undef ADD
+}
+#undef SUM
+#undef MOST
+#undef ANY
+#undef WORLD
 
 void outcome_start(outcome *out) {
   /* the messages are long, but empty */

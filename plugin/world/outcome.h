@@ -15,6 +15,10 @@ typedef struct outcome {
   char warning[160];      /* about what was left out, or empty */
 } outcome;
 
+/** Add an island's share to a step's report, as the table ode_mlcp_report.h says of each
+ *  field. */
+void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share);
+
 /** Start afresh. */
 void outcome_start(outcome *out);
 
