@@ -535,7 +535,9 @@ typedef int ode_mlcp_geom_function(void *context, dGeomID geom);
 /**
  * Look at contacts of contact joints that programs make: one with a piece of a floor
  * is left out where the floor goes on beside it (docs/formulation.md, eq. 11b), as
- * it is with a collision function. `ode-mlcp run` does so for its program.
+ * it is with a collision function, and the second-order schemes ask its geoms where it
+ * is at other poses (ibid., "Active contacts and events"). `ode-mlcp run` does so for
+ * its program.
  *
  * @param is_alive  for which geoms; of the process. NULL: for none, as it is at
  *                  first. Not thread-safe: set it before the first step.

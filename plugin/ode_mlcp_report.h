@@ -74,7 +74,8 @@
       "the step had none")                       \
   ROW(int, linearised, ANY, NONE, "",                                         \
       "1: contacts of the program's own joints, known at the step's start "   \
-      "only: their gaps were taken as Phi + h n'v with frozen normals")       \
+      "only (their geoms are not known, or tell something else): their "     \
+      "gaps were taken as Phi + h n'v with frozen normals")                  \
   ROW(int, jacobians_dropped, SUM, NONE, "",                                  \
       "second order: of forces: M~ would not have been positive")             \
   ROW(int, rounds, SUM, NONE, "",                                             \

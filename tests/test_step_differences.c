@@ -663,6 +663,7 @@ static const struct {
     {"restitution at contacts", test_contacts_bounce_as_high_as_e_says, NULL},
     {"stops", test_stops_are_met_before_they_are_overshot, NULL},
     {"schemes other than", NULL, "tests/test_command_run.sh"},
+    {"contacts while bodies move", NULL, "tests/test_schemes_order.c"},
     {"bodies that go further", test_fast_bodies_are_held, NULL},
     {"position errors", test_position_errors_do_not_pop, NULL},
     {"bodies put into each other", test_bodies_put_into_each_other_come_apart,

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/vec3.h"
@@ -797,9 +796,11 @@ static void fill_report(event_state *w) {
   for (int k = 0; k < w->s.here->contacts.n; k++)
     report->contacts += w->s.here->contacts.items[k].active &&
                         w->s.here->contacts.items[k].stop < 0;
-  for (int j = 0; j < w->s.home.n_joints; j++)
-    report->linearised |=
-        w->s.home.joints[j].contact >= 0 && !w->s.home.joints[j].from_source;
+  for (int k = 0; k < w->s.home.contacts.n; k++) {
+    const world_contact *contact = &w->s.home.contacts.items[k];
+    report->linearised |= contact->joint >= 0 && contact->stop < 0 &&
+                          contact->found < 0 && !contact->asked;
+  }
 }
 
 static void hand_over(event_state *w) {
@@ -819,7 +820,8 @@ static void hand_over(event_state *w) {
 
 /* A contact is looked at again where it has just closed: its gap is nothing, but
  * for rounding, and is to be seen. */
-static world_settings settings_of(const scheme_step *step) {
+static world_settings settings_of(event_state *w) {
+  const scheme_step *step = w->s.step;
   world_settings settings = scheme_settings(step);
   double margin = settings.margin;
   if (step->contacts->function != NULL &&
@@ -827,12 +829,13 @@ static world_settings settings_of(const scheme_step *step) {
     settings.margin = fmax(settings.margin, HAIR_BESIDE);
   settings.source_complete = settings.margin == margin;
   settings.stops = true;
+  settings.asker = &w->s.asker;
   return settings;
 }
 
 bool event_driven_solve(event_state *w) {
   const scheme_step *step = w->s.step;
-  const world_settings settings = settings_of(step);
+  const world_settings settings = settings_of(w);
   w->s.here = &w->s.home;
   if (!world_read(&w->s.home, &settings, step->islands, step->n_islands,
                   step->out) ||

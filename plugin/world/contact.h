@@ -10,9 +10,10 @@ typedef struct world_contact {
   host_contact point; /* of a stop: body, gap, multiplicity, bounce and whether
                          it is a spring alone */
   contact_identity identity; /* in the order of point.body */
-  int joint; /* a stop's, or the contact joint; -1: found at other poses */
-  int found; /* number in the collision function's list, -1: not from there */
-  int stop;  /* into the stops beside the contacts, -1: a contact */
+  int joint;  /* a stop's, or the contact joint; -1: found at other poses */
+  int found;  /* number in the collision function's list, -1: not from there */
+  int stop;   /* into the stops beside the contacts, -1: a contact */
+  bool asked; /* its geoms tell of it at other poses, too */
   /* the scheme's to set; a new contact is active, a stop is not */
   bool active;   /* takes part in solves */
   bool held;     /* touched when the velocities were last solved for */

@@ -256,14 +256,12 @@ static dContact make_contact(dGeomID geom1, dGeomID geom2,
   return contact;
 }
 
-/* All contacts of two geoms, into list->found. @return as gap_query. */
-static int find_contacts(ode_mlcp_contact_list *list, dGeomID geom1,
-                         dGeomID geom2, int flags) {
-  double margin = ode_mlcp_pair_margin(list, geom1, geom2);
+int contact_source_query(gap_context *gaps, memory_pool *pool,
+                         gap_contact **found, dGeomID geom1, dGeomID geom2,
+                         double margin, int flags) {
   for (size_t room = GAP_PAIR_ROOM;; room *= 4) {
-    if (!POOL_RESERVE(list->pool, list->found, room)) return GAP_NO_MEMORY;
-    int count = gap_query(list->gaps, geom1, geom2, margin, flags, list->found,
-                          (int)room);
+    if (!POOL_RESERVE(pool, *found, room)) return GAP_NO_MEMORY;
+    int count = gap_query(gaps, geom1, geom2, margin, flags, *found, (int)room);
     /* a mesh can fill any room */
     if (count < (int)room || room > 100000) return count;
   }
@@ -296,7 +294,9 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
     return ODE_MLCP_OK;
   }
   int count =
-      find_contacts(list, geom1, geom2, surface->reduce ? GAP_REDUCE : 0);
+      contact_source_query(list->gaps, list->pool, &list->found, geom1, geom2,
+                           ode_mlcp_pair_margin(list, geom1, geom2),
+                           surface->reduce ? GAP_REDUCE : 0);
   if (count == GAP_NO_MEMORY) return fail_memory(list);
   if (count < 0)
     return fail(list, ODE_MLCP_BAD_ARGUMENT, gap_context_error(list->gaps));

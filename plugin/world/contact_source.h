@@ -96,6 +96,12 @@ bool contact_source_collect(contact_source *source, dWorldID world,
                             double step_size, double margin,
                             ode_mlcp_contact_list *list);
 
+/** All contacts of two geoms into *found, which grows in `pool`. @return as
+ *  gap_query. */
+int contact_source_query(gap_context *gaps, memory_pool *pool,
+                         gap_contact **found, dGeomID geom1, dGeomID geom2,
+                         double margin, int flags);
+
 /** Hide islands from the collision function: their geoms are disabled, and what
  *  neither moves nor is shown is not asked about. @return false where memory ran
  *  out: nothing is hidden then. */

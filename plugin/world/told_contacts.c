@@ -33,6 +33,7 @@ static bool find_voids(told_contacts *told, inner_search *search,
       told->numbers[n++] = i;
   if (!inner_contacts_find(search, n)) return false;
   for (int i = 0; i < n; i++) {
+    told->is_there[told->numbers[i]] = true;
     told->is_void[told->numbers[i]] = search->inner[i];
     told->n_voids += search->inner[i];
   }
@@ -45,14 +46,15 @@ bool told_contacts_find(told_contacts *told, dWorldID world,
   size_t count = dWorldGetJoints(world, NULL, 0);
   told->n = told->n_voids = 0;
   if (!POOL_RESERVE(told->pool, told->joints, count) ||
-      !POOL_RESERVE(told->pool, told->is_void, count))
+      !POOL_RESERVE(told->pool, told->is_void, count) ||
+      !POOL_RESERVE(told->pool, told->is_there, count))
     return false;
   dWorldGetJoints(world, told->joints, count);
   for (size_t i = 0; i < count; i++) {
     const dWorldJoint *joint = &told->joints[i];
     if (joint->contact != NULL && host_joint_steps(joint, false) &&
         contact_source_find(source, joint->joint) == NULL) {
-      told->is_void[told->n] = false;
+      told->is_void[told->n] = told->is_there[told->n] = false;
       told->joints[told->n++] = *joint;
     }
   }
@@ -60,20 +62,32 @@ bool told_contacts_find(told_contacts *told, dWorldID world,
          find_voids(told, &source->inner, is_alive, context);
 }
 
-bool told_contacts_is_void(const told_contacts *told, dJointID joint) {
-  if (told == NULL || told->n_voids == 0) return false;
+/* The number of a joint; -1 where it is not listed. */
+static int find(const told_contacts *told, dJointID joint) {
   unsigned long serial = dJointGetSerial(joint);
   int low = 0, high = told->n;
   while (low < high) {
     int middle = (low + high) / 2;
     unsigned long found = dJointGetSerial(told->joints[middle].joint);
-    if (found == serial) return told->is_void[middle];
+    if (found == serial) return middle;
     if (found < serial)
       low = middle + 1;
     else
       high = middle;
   }
-  return false;
+  return -1;
+}
+
+bool told_contacts_is_void(const told_contacts *told, dJointID joint) {
+  if (told == NULL || told->n_voids == 0) return false;
+  int i = find(told, joint);
+  return i >= 0 && told->is_void[i];
+}
+
+const dWorldJoint *told_contacts_there(const told_contacts *told,
+                                       dJointID joint) {
+  int i = find(told, joint);
+  return i >= 0 && told->is_there[i] ? &told->joints[i] : NULL;
 }
 
 void told_contacts_release(told_contacts *told) { told->n = told->n_voids = 0; }

@@ -16,6 +16,7 @@ typedef struct told_contacts {
   memory_pool *pool;
   dWorldJoint *joints; /* [n] enabled, of enabled bodies, by serial */
   bool *is_void;       /* [n] */
+  bool *is_there;      /* [n] its geoms are, of its bodies */
   int n, n_voids;
   int *numbers; /* of those whose geoms are there */
 } told_contacts;
@@ -34,6 +35,10 @@ bool told_contacts_find(told_contacts *told, dWorldID world,
 
 /** True if the joint's contact was found void; `told` may be NULL. */
 bool told_contacts_is_void(const told_contacts *told, dJointID joint);
+
+/** A joint whose geoms are there; NULL for others. */
+const dWorldJoint *told_contacts_there(const told_contacts *told,
+                                       dJointID joint);
 
 /** Forget all; may be used again, or its pool be released. */
 void told_contacts_release(told_contacts *told);

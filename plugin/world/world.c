@@ -80,6 +80,7 @@ static world_contact *next_contact(world_reader *r) {
   world_contact *contact = &contacts->items[contacts->n];
   contact->identity = (contact_identity){{0, 0}, {0, 0}};
   contact->joint = contact->found = contact->stop = -1;
+  contact->asked = false;
   contact->active = true;
   contact->held = contact->slipping = false;
   contact->known_pair = contact->overlaps_pair = false;
@@ -525,7 +526,6 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   world->n_bodies = (int)n_bodies;
   world->n_joints = (int)n_joints;
   world->n_joint_rows = 0;
-  world->linearised = false;
 
   arena_start(&world->arena);
   if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
@@ -543,6 +543,7 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   if (!read_joints(&r, islands, n_islands) || !read_given(&r) ||
       !merge_contacts(&r, 0, settings->kept != NULL))
     return false;
+  if (!asked_contacts_find(world)) return outcome_no_memory(out);
   if (settings->measure) measure_depth(&world->contacts, out);
   return true;
 }
@@ -771,9 +772,10 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
       world->joints[j].contact = world->contacts.n;
       freeze_contact(r, &home->contacts.items[before->contact], poses)->joint =
           j;
-      world->linearised = true;
     }
   }
+  if (!r->errors && !asked_contacts_move(world, home, poses))
+    return outcome_no_memory(r->out);
   if (known) read_known(r, home, poses);
   return known || read_source(r);
 }
@@ -801,7 +803,6 @@ static bool read_at(world_reader *r, const world_snapshot *home,
     world->settings.erp = 1;
   }
   world->n_joint_rows = 0;
-  world->linearised = false;
 
   arena_start(&world->arena);
   if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||

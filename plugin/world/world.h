@@ -40,6 +40,9 @@ typedef struct world_contacts {
   const contact_polygon *polygons;
 } world_contacts;
 
+typedef struct asked_contact asked_contact;
+typedef struct contact_asker contact_asker;
+
 /** How a world is read. */
 typedef struct world_settings {
   memory_pool *pool; /* of the snapshot's memory */
@@ -56,6 +59,9 @@ typedef struct world_settings {
   contact_source *contacts;  /* the collision function and its joints; may be
                                NULL */
   const told_contacts *told; /* void ones are left out; may be NULL */
+  contact_asker
+      *asker; /* asks the geoms of told ones at other poses; NULL: they
+                           are frozen */
   const kept_contacts
       *kept; /* joints made for the step of what the program does
                                 not tell of; may be NULL */
@@ -85,8 +91,9 @@ typedef struct world_snapshot {
   host_joint_rows *joint_rows;
   world_contacts contacts; /* close points merged; in the order of the joints,
                               then of the collision function */
-  bool linearised; /* has contacts of the program's own joints at other poses,
-                      where they cannot be found anew: frozen normals */
+  asked_contact
+      *asked; /* [n_asked] of the program's own joints, pair after pair */
+  int n_asked;
   /* its own */
   arena arena;
   int *body_slots;
@@ -124,7 +131,8 @@ void world_put_back(const world_snapshot *home, const host_place places[]);
  * Look at a world at other poses.
  *
  * @param home       as the step found it; its contacts of the program's own
- *                   joints are taken with frozen normals and arms
+ *                   joints are asked of their geoms, or taken with frozen normals
+ *                   and arms
  * @param poses      [home->n_bodies]
  * @param step_size  s, for the rates of joint rows: of the host's step or of a
  *                   part of it, in which springs keep their stiffness
@@ -210,5 +218,30 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,
                       int match[]);
+
+/* --- asked again ------------------------------------------------------------- */
+
+/** Room for asking a snapshot's geoms; starts as zeros, its memory ends with the
+ *  snapshots' pool. */
+struct contact_asker {
+  world_matcher matcher;
+  gap_contact *found; /* of a pair */
+};
+
+/** Find the contacts of `world`, just read, that its geoms repeat: their features are
+ *  known then, too. Without settings.asker there are none.
+ *  @return false where memory ran out. */
+bool asked_contacts_find(world_snapshot *world);
+
+/**
+ * Take them from the geoms, where bodies stand at `poses`: each is the nearest that no
+ * other contact of the pair is nearer to, of the same features before others. What is
+ * not found stays as it is.
+ *
+ * @param world  read at `poses` [n_bodies]
+ * @return false where memory ran out.
+ */
+bool asked_contacts_move(world_snapshot *world, const world_snapshot *home,
+                         const world_pose poses[]);
 
 #endif
