@@ -168,7 +168,7 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     c.first_pair += c.set.n_pairs;
   }
   a->n_last = 0;
-  if (!request->smooth) return true; // rounds are of second-order schemes
+  if (!request->second_order) return true; // rounds are of second-order schemes
   arena_start(&a->kept);
   if (!ARENA_TAKE(&a->kept, a->last, c.first_row))
     return outcome_no_memory(out);

@@ -79,7 +79,7 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
   }
   if (old != NULL) vec3_copy(facts.hint, old->slip);
   facts.guided = old != NULL && old->guided;
-  facts.aimed = request->smooth && contact->slipping;
+  facts.aimed = request->second_order && contact->slipping;
   if (old != NULL && old->n_rows > 0)
     facts.carried = old->impulses[0] * time_scale(a, old);
   const double *slip = request->slips != NULL ? request->slips + 3 * k : NULL;

@@ -54,7 +54,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
   options.tolerance = given->tolerance;
   options.acceptable = larger_of(options.acceptable, given->tolerance);
   options.budget = c->budget - c->work;
-  options.smooth = a->request.smooth;
+  options.precise = a->request.second_order;
 
   progress_tick();
   double start = seconds_now();

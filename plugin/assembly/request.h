@@ -86,7 +86,9 @@ typedef struct assembly_request {
   bool projects;   /* what velocities do not correct is moved (eq. 10) */
   bool again; /* the rows of the last solve with other numbers: the guess is its
                   impulses */
-  bool smooth; /* impulses are to change smoothly with the request */
+  bool
+      second_order; /* a scheme that aims the edges of slipping contacts itself,
+                        and solves in rounds from the last one's impulses */
   /* for observers */
   solve_observer *observer;
   void *observer_context;

@@ -244,7 +244,7 @@ static bool solve_impact(event_state *w, const double v[],
   request.step_size = 1; /* s: no force limits here, and CFM only where rows are
                             redundant */
   request.v = request.x_free = v;
-  request.smooth = true;
+  request.second_order = true;
   request.pressed = pressed;
   request.budget_share = step_budget_share(&w->s.budget);
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
@@ -439,8 +439,7 @@ static void note_held(event_state *w) {
       contact->held = false;
       continue;
     }
-    contact->held = assembly_normal_impulse(w->s.base.assembly, m) > 0 ||
-                    assembly_contact_w(w->s.base.assembly, m) <= tolerance;
+    contact->held = assembly_contact_w(w->s.base.assembly, m) <= tolerance;
     contact->slipping = slip_speed(contact, w->next.v) > tolerance;
   }
 }

@@ -247,7 +247,6 @@ bool second_order_find_known(second_order *s, const world_snapshot *at) {
   return true;
 }
 
-/* `smooth`, for events look at how forces change with time. */
 assembly_request second_order_request(const second_order *s,
                                       const world_snapshot *at,
                                       joint_level level, double h) {
@@ -257,7 +256,7 @@ assembly_request second_order_request(const second_order *s,
   request.slip_floor = assembly_slip_floor(at->gravity, h);
   request.budget_share = step_budget_share(&s->budget);
   request.x_free = s->x_free;
-  request.smooth = true;
+  request.second_order = true;
   return request;
 }
 

@@ -193,28 +193,24 @@ static bool run_stages(solve_work *work, const double guess[]) {
   return false;
 }
 
-/* What changes smoothly with the problem: the guess's active set, corrected,
- * else the centre of the solutions. */
-static bool run_smoothly(solve_work *work, const double guess[]) {
-  const double share = 0.01; // of the target: differences of impulses are seen
-  work->best_residual = INFINITY;
-  double target = work->target;
+/* To a hundredth of the target where a linear step or two gets there: what solves miss
+ * adds up over a scheme's solves. */
+static bool run_precisely(solve_work *work, const double guess[]) {
+  const double share = 0.001;
+  const active_set_options few = {.max_factorisations = 3,
+                                  .max_all_changes = 3,
+                                  .max_share = 1,
+                                  .patience = 1};
+  const double target = work->target;
+  bool reached = run_stages(work, guess);
+  if (work->best_residual > work->enough ||
+      work->best_residual <= share * target)
+    return reached;
+  solve_work_restore_best(work);
   work->target = share * target;
-  work->stage = SOLVER_STAGE_CONTINUATION;
-  take_guess(work, guess);
-  const active_set_options few = {
-      .max_factorisations = 2 * work->n_known >= work->box.n_rows ? 8 : 3,
-      .max_all_changes = 8,
-      .max_share = 1,
-      .patience = 1};
-  bool reached = work->residual <= work->target || active_set_solve(work, &few);
-  if (!reached) {
-    // ends at the centre of the solutions, as active sets on the way do not
-    work->stage = SOLVER_STAGE_INTERIOR;
-    reached = interior_point_solve(work, &(interior_point_options){.start = 1});
-  }
+  active_set_solve(work, &few);
   work->target = target;
-  return reached || work->best_residual <= target || run_stages(work, guess);
+  return work->best_residual <= target;
 }
 
 /* ---- a solve ----------------------------------------------------------------- */
@@ -262,7 +258,7 @@ static solver_report solve_by_stages(solve_work *work,
   work->budget = options->budget;
   set_limits(work, options, usual_share);
   bool reached =
-      options->smooth ? run_smoothly(work, guess) : run_stages(work, guess);
+      options->precise ? run_precisely(work, guess) : run_stages(work, guess);
   bool enough = reached || work->best_residual <= work->enough;
   double residual = give_solution(work, solution, slips);
   if (enough &&

@@ -40,8 +40,8 @@ typedef struct solver_options {
   double budget;     /* work in factorisations of the problem: at its end the
                         best iterate is returned (INFINITY) */
   int max_rows;      /* a problem with more is refused (300000) */
-  bool smooth;       /* of SOLVER_FAST: impulses that redundant contacts leave
-                          open change smoothly with the problem; dearer */
+  bool precise; /* of SOLVER_FAST: a hundredth of the tolerance where that is
+                        a linear step or two away */
 } solver_options;
 
 typedef struct solver_report {
