@@ -193,8 +193,8 @@ static bool run_stages(solve_work *work, const double guess[]) {
   return false;
 }
 
-/* To a hundredth of the target where a linear step or two gets there: what solves miss
- * adds up over a scheme's solves. */
+/* To a thousandth of the target where a few linear steps get there from the guess: what
+ * solves miss adds up over a scheme's solves. */
 static bool run_precisely(solve_work *work, const double guess[]) {
   const double share = 0.001;
   const active_set_options few = {.max_factorisations = 3,
@@ -202,15 +202,13 @@ static bool run_precisely(solve_work *work, const double guess[]) {
                                   .max_share = 1,
                                   .patience = 1};
   const double target = work->target;
-  bool reached = run_stages(work, guess);
-  if (work->best_residual > work->enough ||
-      work->best_residual <= share * target)
-    return reached;
-  solve_work_restore_best(work);
+  work->best_residual = INFINITY;
+  work->stage = SOLVER_STAGE_WARM;
+  take_guess(work, guess);
   work->target = share * target;
-  active_set_solve(work, &few);
+  bool precise = work->residual <= work->target || active_set_solve(work, &few);
   work->target = target;
-  return work->best_residual <= target;
+  return precise || work->best_residual <= target || run_stages(work, guess);
 }
 
 /* ---- a solve ----------------------------------------------------------------- */
