@@ -12,7 +12,8 @@ enum { LEVELS = 4, FINEST = 6, MOST = 6 };
 
 typedef struct moving {
   scene s;
-  bool by_foot;       /* friction differs from geom to geom */
+  bool runs;    /* friction along the last body is a fifth of that across */
+  bool by_foot; /* friction differs from geom to geom */
   dJointGroupID told; /* NULL: a collision function finds the contacts */
   dGeomID ground;
   dTriMeshDataID mesh;
@@ -122,6 +123,12 @@ static void build_eccentric_ball(moving *m) {
   add_ground(m);
 }
 
+/* A sled: as it turns, so do its runners. */
+static void build_sled(moving *m) {
+  build_puck(m);
+  m->runs = true;
+}
+
 static void build_uneven_puck(moving *m) {
   build_puck(m);
   m->by_foot = true;
@@ -194,6 +201,7 @@ static const situation SITUATIONS[] = {
     {"ball spun", 0.64, 9.81, 0.2, 0, build_spun_ball, 1, 0},
     {"puck", 0.64, 9.81, 0.1, 0, build_puck, 0, 0},
     {"puck on uneven feet", 0.64, 9.81, 0.1, 0, build_uneven_puck, 0, 0},
+    {"sled", 0.64, 9.81, 0.3, 0, build_sled, 0, 0},
     {"eccentric ball", 0.64, 9.81, 2, 0, build_eccentric_ball, 0, 0},
     {"ball on a mesh", 0.64, 9.81, 0.2, 0, build_ball_on_mesh, 0, 0},
     {"falling rod", 0.64, 9.81, 0, 0.6, build_falling_rod, 0, 1},
@@ -209,6 +217,12 @@ static int surface_of(void *context, dGeomID geom1, dGeomID geom2,
   dSurfaceParameters *parameters = &surface->parameters;
   dBodyID body = m->bodies[m->n - 1];
   *surface = m->s.surface;
+  if (m->runs) {
+    parameters->mode |= dContactMu2 | dContactFDir1;
+    parameters->mu2 = parameters->mu;
+    parameters->mu /= 5;
+    dBodyVectorToWorld(body, 1, 0, 0, surface->fdir1);
+  }
   for (dGeomID foot = dBodyGetFirstGeom(body); foot != NULL && m->by_foot;
        foot = dBodyGetNextGeom(foot), parameters->mu *= 2)
     if (foot == geom1 || foot == geom2) break;

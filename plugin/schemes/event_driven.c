@@ -41,6 +41,25 @@ static bool all_unchanged(const event_state *w, const int body[2]) {
   return true;
 }
 
+static const double *told_axis(const event_state *w,
+                               const world_contact *contact) {
+  int told = w->s.home.joints[contact->joint].contact;
+  return w->s.home.contacts.items[told].point.surface.axis;
+}
+
+/* A program gives a direction once a step; where it turns with a body, it goes on
+ * turning. */
+static void find_axis_rate(const event_state *w, world_contact *contact,
+                           const double last[3]) {
+  const double ALIKE = 0.7; /* product: it did not jump */
+  const double *now = contact->point.surface.axis;
+  if (!contact->asked || !contact->point.surface.has_axis ||
+      !(vec3_dot(now, last) > ALIKE))
+    return;
+  vec3_subtract(contact->axis_rate, now, last);
+  for (int i = 0; i < 3; i++) contact->axis_rate[i] /= w->s.step->step_size;
+}
+
 /* Note what `here` knows of its contacts, to be found again by recall. */
 static bool remember(event_state *w) {
   const world_contacts *contacts = &w->s.here->contacts;
@@ -53,6 +72,8 @@ static bool remember(event_state *w) {
       continue;
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k);
+    if (contact->asked && contact->point.surface.has_axis)
+      vec3_copy(entry->axis, told_axis(w, contact));
     if (contact->active && w->s.middle_of[k] >= 0)
       assembly_remember_contact(w->s.base.assembly, w->s.middle_of[k], entry);
     entry->held = contact->held;
@@ -103,6 +124,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
     recall_pair(contact, memory, &w->matches[i]);
     if (old == NULL) continue;
     w->s.known[w->keys[i].number] = old;
+    if (across) find_axis_rate(w, contact, old->axis);
     if (across && !moves_alike(old, &w->keys[i])) continue;
     contact->held = old->held;
     contact->slipping = old->slipping;

@@ -157,14 +157,6 @@ static double way_apart(const world_snapshot *home, const host_contact *point,
   return vec3_length(apart);
 }
 
-/* The direction that a surface gives, in the plane of the contact as it is now. */
-static void turn_axis(host_contact *point) {
-  double *axis = point->surface.axis;
-  vec3_add_scaled(axis, -vec3_dot(axis, point->normal), point->normal);
-  double length = vec3_length(axis);
-  for (int i = 0; i < 3; i++) axis[i] /= length;
-}
-
 /* A contact on a face has a normal that turns with the face. What has another is beyond
  * its edge, where neighbours may go on: which ones, the next step is told. */
 static bool has_left_face(const world_snapshot *home,
@@ -217,7 +209,6 @@ bool asked_contacts_move(world_snapshot *world, const world_snapshot *home,
       point->gap = now->gap;
       for (int side = 0; side < 2; side++)
         vec3_copy(point->arm[side], now->arm[side]);
-      if (point->surface.has_axis) turn_axis(point);
     }
   }
   return true;

@@ -14,6 +14,9 @@ typedef struct world_contact {
   int found;  /* number in the collision function's list, -1: not from there */
   int stop;   /* into the stops beside the contacts, -1: a contact */
   bool asked; /* its geoms tell of it at other poses, too */
+  double
+      axis_rate[3]; /* 1/s: of an asked one, how the direction that its surface
+                          gives has changed from step to step */
   /* the scheme's to set; a new contact is active, a stop is not */
   bool active;   /* takes part in solves */
   bool held;     /* touched when the velocities were last solved for */

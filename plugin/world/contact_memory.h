@@ -31,6 +31,8 @@ typedef struct contact_entry {
   double normal[3];          /* contact: into the body that comes second in
                               `serial`, world frame */
   double motion[3];          /* contact: of its surface, m/s */
+  double axis[3];            /* contact that is asked again: direction 0 as the
+                                program gave it, or 0 */
   int number;                /* the caller's */
   /* of the last step */
   double seconds;      /* contact: that the impulses acted over */

@@ -81,6 +81,7 @@ static world_contact *next_contact(world_reader *r) {
   contact->identity = (contact_identity){{0, 0}, {0, 0}};
   contact->joint = contact->found = contact->stop = -1;
   contact->asked = false;
+  memset(contact->axis_rate, 0, sizeof contact->axis_rate);
   contact->active = true;
   contact->held = contact->slipping = false;
   contact->known_pair = contact->overlaps_pair = false;
@@ -649,6 +650,8 @@ static world_contact *freeze_contact(world_reader *r,
   world_contact *contact = next_contact(r);
   contact->point = known->point;
   contact->identity = known->identity;
+  contact->asked = known->asked;
+  vec3_copy(contact->axis_rate, known->axis_rate);
   if (contact->point.soft) keep_spring(r, &contact->point.surface);
   move_along_normal(&contact->point, r->home, poses);
   r->world->contacts.n++;

@@ -178,7 +178,8 @@ double world_contact_rate(const world_contacts *contacts, int k,
                           const double v[]);
 
 /** Gaps of a snapshot at other poses, by when surfaces have moved along their normals
- *  for `elapsed` seconds of the step: their geoms are where it began. */
+ *  for `elapsed` seconds of the step: their geoms are where it began. Directions that
+ *  surfaces give go on turning as from the last step to this one. */
 void world_move_surfaces(world_snapshot *world, double elapsed);
 
 /** Which body comes first may change from snapshot to snapshot. To be compared,

@@ -39,10 +39,23 @@ double world_contact_rate(const world_contacts *contacts, int k,
   return rate - contacts->items[k].point.surface.motion[2];
 }
 
+/* The direction that a surface gives, in the plane of the contact as it is now. */
+static void turn_axis(host_contact *point, const double turned[3]) {
+  double *axis = point->surface.axis;
+  vec3_add_scaled(axis, 1, turned);
+  vec3_add_scaled(axis, -vec3_dot(axis, point->normal), point->normal);
+  double length = vec3_length(axis);
+  for (int i = 0; i < 3; i++) axis[i] /= length;
+}
+
 void world_move_surfaces(world_snapshot *world, double elapsed) {
   for (int k = 0; k < world->contacts.n; k++) {
+    const world_contact *contact = &world->contacts.items[k];
     host_contact *point = &world->contacts.items[k].point;
+    double turned[3] = {0};
     point->gap -= elapsed * point->surface.motion[2];
+    vec3_add_scaled(turned, elapsed, contact->axis_rate);
+    if (contact->asked && point->surface.has_axis) turn_axis(point, turned);
   }
 }
 
