@@ -272,6 +272,72 @@ static void test_corner_on_corner(void) {
   }
 }
 
+/* Corner on an edge: the distance is the height here, too. */
+static void test_corner_on_edge(void) {
+  static const double heights[] = {0.1, 1e-3, 1e-6, 1e-8, 1e-10, 1e-12};
+  static const double zero[3] = {0, 0, 0}, down[3] = {0, 0, -1};
+  for (int i = 0; i < 60; i++) {
+    gap_shape a, b;
+    oracle_seed((uint64_t)i + 1);
+    oracle_shape(i % 2 ? GAP_CONVEX : GAP_BOX, 1, &hull, &a);
+    oracle_shape(GAP_BOX, 1, &hull, &b);
+    // an edge of B along x is its highest, then all is turned about z
+    double roll[9], yaw[9], corner[3], place[3], room[8][3];
+    const double x[3] = {1, 0, 0}, z[3] = {0, 0, 1};
+    oracle_rotation_about(x, oracle_uniform(0.3, 1.2), roll);
+    oracle_rotation_about(z, oracle_uniform(-3, 3), yaw);
+    mat3_multiply(b.rotation, yaw, roll);
+    const double on_edge[3] = {oracle_uniform(-0.3, 0.3) * b.size[0],
+                               0.5 * b.size[1], 0.5 * b.size[2]};
+    mat3_apply(place, b.rotation, on_edge);
+    gap_core core;
+    vec3_copy(a.position, zero);
+    vec3_copy(b.position, zero);
+    gap_core_place(&core, &a, zero, room);
+    gap_core_support(&core, down, corner);
+    vec3_subtract(a.position, place, corner);
+    double height = heights[i % 6], any[9], from[3];
+    a.position[2] += height;
+    // as seen from anywhere
+    oracle_rotation(any);
+    vec3_copy(from, a.position);
+    mat3_apply(a.position, any, from);
+    mat3_multiply(yaw, any, a.rotation);
+    memcpy(a.rotation, yaw, sizeof yaw);
+    mat3_multiply(yaw, any, b.rotation);
+    memcpy(b.rotation, yaw, sizeof yaw);
+
+    gap_contact contact;
+    CU_ASSERT_EQUAL(gap_pair(&scratch, &a, &b, INFINITY, 0, &contact, 1), 1);
+    CU_ASSERT_DOUBLE_EQUAL(contact.gap, height, 4e-15);
+    CU_ASSERT(contact.certificate < 1e-12);
+  }
+}
+
+/* Balls and capsules whose middles lie on one line leave across it. */
+static void test_lines_in_one(void) {
+  for (int i = 0; i < 60; i++) {
+    gap_shape shapes[2];
+    double sum = 0;
+    oracle_seed((uint64_t)i + 1);
+    for (int k = 0; k < 2; k++) {
+      oracle_shape(k == 0 && i % 2 ? GAP_SPHERE : GAP_CAPSULE, 1, &hull,
+                   &shapes[k]);
+      sum += shapes[k].size[0];
+    }
+    double half = 0.5 * shapes[1].size[1], apart = oracle_uniform(-1, 1) * half;
+    memcpy(shapes[0].rotation, shapes[1].rotation, sizeof shapes[0].rotation);
+    for (int k = 0; k < 3; k++)
+      shapes[0].position[k] =
+          shapes[1].position[k] + apart * shapes[1].rotation[3 * k + 2];
+    gap_contact contact;
+    CU_ASSERT_EQUAL(
+        gap_pair(&scratch, &shapes[0], &shapes[1], INFINITY, 0, &contact, 1),
+        1);
+    CU_ASSERT_DOUBLE_EQUAL(contact.gap, -sum, 1e-14);
+  }
+}
+
 /* One shape and the half-space: its lowest point by the oracle's support. */
 static void test_on_plane(void) {
   for (int kind = 0; kind < KINDS; kind++) {
@@ -527,6 +593,8 @@ int main(void) {
       {"far from the origin", test_far_from_origin},
       {"size ratio", test_size_ratio},
       {"corner on corner", test_corner_on_corner},
+      {"corner on edge", test_corner_on_edge},
+      {"lines in one", test_lines_in_one},
       {"on a plane", test_on_plane},
       {"checks notice", test_checks_notice},
       {"margin", test_margin_cuts_off},

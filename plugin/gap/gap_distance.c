@@ -11,28 +11,8 @@ static const double curved_tolerance = 1e-13;
 /* More pairs of edges than this take longer than the search over all sides. */
 enum { MOST_EDGE_PAIRS = 20000 };
 
-/* n exactly across the edges and faces that the nearest points lie on: near
- * to touching, the nearest points themselves give it to few digits. */
-static void try_simplex_normal(const gap_core *a, const gap_core *b,
-                               const gap_simplex *simplex,
-                               gap_direction *best) {
-  double u[3], v[3], n[3];
-  if (simplex->count < 2) return;
-  vec3_subtract(u, simplex->corner[1].w, simplex->corner[0].w);
-  if (simplex->count == 2) {
-    vec3_copy(n, best->n);
-    vec3_add_scaled(n, -vec3_dot(n, u) / vec3_dot(u, u), u);
-  } else {
-    vec3_subtract(v, simplex->corner[2].w, simplex->corner[0].w);
-    vec3_cross(n, u, v);
-    if (vec3_dot(n, best->n) < 0) vec3_negate(n, n);
-  }
-  gap_direction_try(a, b, n, best);
-}
-
 static double settle_polytopes(const gap_core *a, const gap_core *b,
                                double scale, double upper, gap_phi *phi) {
-  if (phi->apart) try_simplex_normal(a, b, &phi->nearest, &phi->best);
   if (upper - phi->best.separation <= rounding * scale) return upper;
 
   double pairs = (double)a->topology->n_edges * b->topology->n_edges;
