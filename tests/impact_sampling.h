@@ -1,9 +1,14 @@
-/* Samplers for tests that solve single steps. */
+/* What tests of impacts share: collisions that are made ready, and samplers for single
+ * steps. */
 #ifndef ODE_MLCP_TESTS_IMPACT_SAMPLING_H
 #define ODE_MLCP_TESTS_IMPACT_SAMPLING_H
 
 #include "testing.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "impact_example.h"
 #include "impacts/impact_sampler.h"
 
 /** A collision of its own; to be given to ode_mlcp_impact_destroy(). */
@@ -23,6 +28,32 @@ static inline void open_sampler(impact_sampler *sampler,
                         ODE_MLCP_IMPACT_DONE);
   CU_ASSERT_FATAL(
       impact_sampler_open(sampler, impact, options, &memory_from_malloc));
+}
+
+/** An example, ready, with its own options. */
+typedef struct ready_example {
+  impact_example example;
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_options options;
+  int s, m, n_rows;
+} ready_example;
+
+static inline ready_example *open_example(const char *name) {
+  ready_example *it = malloc(sizeof *it);
+  if (it == NULL || !impact_example_fill(&it->example, name)) abort();
+  it->impact = make_impact(&it->example.problem);
+  ode_mlcp_impact_default_options(&it->options);
+  it->options.h = it->example.h;
+  it->options.steps = it->example.steps;
+  it->s = it->example.problem.n_velocities;
+  it->m = it->example.problem.n_contacts;
+  it->n_rows = 2 * it->m;
+  return it;
+}
+
+static inline void close_example(ready_example *it) {
+  ode_mlcp_impact_destroy(it->impact);
+  free(it);
 }
 
 #endif

@@ -7,39 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impacts/contact_modes.h"
-#include "impacts/contact_path.h"
-#include "impact_example.h"
-#include "impacts/impact.h"
-#include "impacts/impact_sampler.h"
-
-/* An example, ready, with options for a set of moderate size. */
-typedef struct ready {
-  impact_example example;
-  ode_mlcp_impact *impact;
-  ode_mlcp_impact_options options;
-  int s, m, n_rows;
-} ready;
-
-static ready *open_example(const char *name) {
-  ready *it = malloc(sizeof *it);
-  if (it == NULL || !impact_example_fill(&it->example, name)) abort();
-  if (ode_mlcp_impact_create(&it->example.problem, &it->impact, NULL, 0) !=
-      ODE_MLCP_IMPACT_DONE)
-    abort();
-  ode_mlcp_impact_default_options(&it->options);
-  it->options.h = it->example.h;
-  it->options.steps = it->example.steps;
-  it->s = it->example.problem.n_velocities;
-  it->m = it->example.problem.n_contacts;
-  it->n_rows = 2 * it->m;
-  return it;
-}
-
-static void close_example(ready *it) {
-  ode_mlcp_impact_destroy(it->impact);
-  free(it);
-}
+#include "impact_sampling.h"
 
 static bool near(double a, double b, double tolerance) {
   return fabs(a - b) <= tolerance;
@@ -66,7 +34,7 @@ static void test_data_meet_the_table(void) {
        0.5,
        {0, 0, 0, 0, -0.866025404, 0.5, -0.866025404, -0.5, 0, 0}}};
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
-    ready *it = open_example(table[k].name);
+    ready_example *it = open_example(table[k].name);
     double rows[10];
     ode_mlcp_impact_contact_velocities(it->impact, it->example.v, rows);
     CU_ASSERT(near(ode_mlcp_impact_psi(it->impact) / table[k].psi, 1, 3e-6));
@@ -79,7 +47,7 @@ static void test_data_meet_the_table(void) {
   }
 
   // RAMone's matrices are worked out link by link; a few entries of the table
-  ready *it = open_example("ramone");
+  ready_example *it = open_example("ramone");
   CU_ASSERT(near(it->example.M[2], 0.551727487, 1e-9));
   CU_ASSERT(near(it->example.M[2 * 7 + 3], 0.086147086, 1e-9));
   CU_ASSERT(near(it->example.M[1 * 7 + 6], -0.009519825, 1e-8));
@@ -92,7 +60,7 @@ static void test_data_meet_the_table(void) {
 
 /* A floor that rises under a block at rest strikes as a block that falls. */
 static void test_moving_surface(void) {
-  ready *falling = open_example("rocking-block");
+  ready_example *falling = open_example("rocking-block");
   impact_example rising;
   impact_example_fill(&rising, "rocking-block");
   const double speed = rising.v[1], surface[4] = {speed, 0, speed, 0};
@@ -128,8 +96,8 @@ static void test_moving_surface(void) {
 /* ---- the algebraic laws ------------------------------------------------ */
 
 /* Is there a simultaneous solution with these contact velocities? */
-static bool has_solution(const ready *it, const double v[], int n_solutions,
-                         const double wanted[]) {
+static bool has_solution(const ready_example *it, const double v[],
+                         int n_solutions, const double wanted[]) {
   for (int k = 0; k < n_solutions; k++) {
     double rows[10], worst = 0;
     ode_mlcp_impact_contact_velocities(it->impact, &v[k * it->s], rows);
@@ -144,7 +112,7 @@ static void test_simultaneous_solutions(void) {
   const int expected[IMPACT_EXAMPLES] = {1, 3, 1, 3, 1};
   const double rest[10] = {0};
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
-    ready *it = open_example(impact_example_name(k));
+    ready_example *it = open_example(impact_example_name(k));
     double v[8 * 9];
     int n_solutions;
     CU_ASSERT_EQUAL_FATAL(
@@ -178,8 +146,9 @@ static void test_simultaneous_solutions(void) {
   }
 }
 
-static void sequence(const ready *it, const int order[], int n, double rows[],
-                     int *count, ode_mlcp_impact_status *status) {
+static void sequence(const ready_example *it, const int order[], int n,
+                     double rows[], int *count,
+                     ode_mlcp_impact_status *status) {
   double v[9];
   *status = ode_mlcp_impact_sequential(it->impact, it->options.tolerance, order,
                                        n, 1000, v, NULL, count);
@@ -192,7 +161,7 @@ static void test_sequences(void) {
   int count;
   ode_mlcp_impact_status status;
 
-  ready *block = open_example("rocking-block");
+  ready_example *block = open_example("rocking-block");
   double left = 0.21 * sqrt(2 * 9.81 * 0.01);
   sequence(block, AB, 2, rows, &count, &status);
   CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_DONE);
@@ -209,14 +178,14 @@ static void test_sequences(void) {
   CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_BAD_INPUT);
   close_example(block);
 
-  ready *box = open_example("box-wall");
+  ready_example *box = open_example("box-wall");
   sequence(box, BA, 2, rows, &count, &status);
   CU_ASSERT(near(rows[1], 0.30577, 1e-5) && near(rows[2], 0.10564, 1e-5) &&
             near(rows[3], -0.07254, 1e-5));
   close_example(box);
 
   // the disks' impacts shrink for ever: only the tolerance ends them
-  ready *disks = open_example("disk-stack");
+  ready_example *disks = open_example("disk-stack");
   sequence(disks, NULL, 0, rows, &count, &status);
   CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_DONE);
   int with_tolerance = count;
@@ -267,7 +236,7 @@ static void test_sets(void) {
         {0, 0.13},
         {-0.35, 0.35}}}};
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
-    ready *it = open_example(table[k].name);
+    ready_example *it = open_example(table[k].name);
     ode_mlcp_impact_set set;
     it->options.samples = (uint64_t)test_rounds(1 << 14);
     it->options.steps = it->example.steps - 1;
@@ -297,7 +266,7 @@ static void test_sets(void) {
 }
 
 static void test_rocking_block_is_an_L(void) {
-  ready *it = open_example("rocking-block");
+  ready_example *it = open_example("rocking-block");
   ode_mlcp_impact_set set;
   it->options.samples = 1 << 16;
   ode_mlcp_impact_approximate(it->impact, &it->options, &set);
@@ -329,7 +298,7 @@ static void test_rocking_block_is_an_L(void) {
 
 /* FIRST and RANDOM cover different parts where there are several solutions. */
 static void test_selection_matters_for_the_compass(void) {
-  ready *it = open_example("compass-gait");
+  ready_example *it = open_example("compass-gait");
   double lcps[2], extents[2][8];
   for (int k = 0; k < 2; k++) {
     ode_mlcp_impact_set set;
@@ -351,7 +320,7 @@ static void test_selection_matters_for_the_compass(void) {
 /* The path finds one solution; random covering vectors meet those of positive index, the
  * lift and the rest, never the slide between, and the set says that it may lack some. */
 static void test_random_paths_meet_several_solutions(void) {
-  ready *it = open_example("compass-gait");
+  ready_example *it = open_example("compass-gait");
   ode_mlcp_impact_set set;
   it->options.method = ODE_MLCP_IMPACT_PATH;
   ode_mlcp_impact_approximate(it->impact, &it->options, &set);
@@ -374,7 +343,7 @@ static void test_random_paths_meet_several_solutions(void) {
 
 static void test_energy_falls_in_every_step(void) {
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
-    ready *it = open_example(impact_example_name(k));
+    ready_example *it = open_example(impact_example_name(k));
     ode_mlcp_impact_set ways;
     const uint64_t n_ways = (uint64_t)test_rounds(2000);
     it->options.samples = n_ways;
@@ -417,99 +386,6 @@ static void test_energy_falls_in_every_step(void) {
   }
 }
 
-/* How far a solution is from the nearest of the enumerated ones, m/s. */
-static double distance_to_known(const impact_sampler *sampler, int n_known,
-                                int n, const double c[]) {
-  double best = INFINITY;
-  for (int k = 0; k < n_known; k++) {
-    double worst = 0;
-    for (int i = 0; i < n; i++)
-      worst = fmax(worst, fabs(sampler->found.reached[k * n + i] - c[i]));
-    best = fmin(best, worst);
-  }
-  return best;
-}
-
-/* Along many samples, the solutions of table or search meet the LCP's conditions,
- * and whatever a Lemke run finds, by any covering vector, is one of them. */
-static void test_solutions_agree_with_lemke(void) {
-  for (int k = 0; k < IMPACT_EXAMPLES; k++) {
-    ready *it = open_example(impact_example_name(k));
-    const contact_space *space = &it->impact->space;
-    int n = it->n_rows;
-    impact_sampler sampler;
-    CU_ASSERT_EQUAL_FATAL(
-        impact_sampler_prepare(it->impact, &it->options, true),
-        ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(impact_sampler_open(&sampler, it->impact, &it->options,
-                                        &memory_from_malloc));
-    arena arena = {.source = &memory_from_malloc};
-    test_random random = {(uint64_t)k};
-    long n_solved = 0, n_runs = 0;
-    double worst_violation = 0, worst_distance = 0;
-    int most = 0;
-
-    for (int sample = 0; sample < test_rounds(it->m > 2 ? 40 : 400); sample++) {
-      memcpy(sampler.inputs, space->start, (size_t)n * sizeof *sampler.inputs);
-      for (int step = 0;
-           step < 8 && contact_space_slowest(space, sampler.inputs) < -1e-8;
-           step++) {
-        double *caps = &sampler.inputs[n];
-        for (int i = 0; i < it->m; i++)
-          caps[i] = test_uniform(&random, 1e-3, 1) * it->options.h;
-        int n_known = impact_sampler_step(&sampler, 0, 0, IMPACT_MAX_SOLUTIONS);
-        CU_ASSERT_FATAL(n_known > 0);
-        if (n_known > most) most = n_known;
-        for (int i = 0; i < n_known; i++)
-          worst_violation = fmax(worst_violation,
-                                 contact_space_violation(
-                                     space, caps, &sampler.found.lambdas[i * n],
-                                     &sampler.found.reached[i * n]));
-
-        for (int run = 0; run < 6; run++) {
-          double covering[25], lambda[10], c[10];
-          for (int i = 0; i < contact_path_size(space); i++)
-            covering[i] = test_uniform(&random, 0.01, 1);
-          n_runs++;
-          if (contact_path_solve(space, sampler.inputs, caps,
-                                 run == 0 ? NULL : covering, &arena, lambda,
-                                 c)) {
-            n_solved++;
-            worst_distance = fmax(worst_distance,
-                                  distance_to_known(&sampler, n_known, n, c));
-          }
-        }
-        int taken = (int)(test_uniform(&random, 0, 1) * n_known);
-        memcpy(sampler.inputs, &sampler.found.reached[taken * n],
-               (size_t)n * sizeof *sampler.inputs);
-      }
-    }
-    CU_ASSERT(worst_violation < 1e-9);
-    CU_ASSERT(worst_distance < 1e-7);
-    CU_ASSERT(n_solved * 1000 >= n_runs * 998);
-    if (k == 1 || k == 3) CU_ASSERT_EQUAL(most, 3);
-    if (k == 0 || k == 2) CU_ASSERT_EQUAL(most, 1);
-    if (k == 4) CU_ASSERT(most > 1);
-    printf(
-        "  %s: %ld of %ld, at most %d solutions, violation %.1e, distance "
-        "%.1e\n",
-        it->example.name, n_solved, n_runs, most, worst_violation,
-        worst_distance);
-
-    // negative control: a wrong impulse is noticed, and so is a wrong velocity
-    double lambda[10], c[10], caps[5];
-    for (int i = 0; i < it->m; i++) caps[i] = it->options.h;
-    memset(lambda, 0, sizeof lambda);
-    contact_space_push(space, space->start, lambda, c);
-    CU_ASSERT(contact_space_violation(space, caps, lambda, c) > 0.1);
-    for (int i = 0; i < n; i++) c[i] = sampler.found.reached[i] + 1e-3;
-    CU_ASSERT(distance_to_known(&sampler, 1, n, c) > 9e-4);
-    arena_release(&arena);
-    impact_sampler_close(&sampler);
-    close_example(it);
-  }
-}
-
 int main(void) {
   CU_TestInfo tests[] = {
       {"moving surface", test_moving_surface},
@@ -523,7 +399,6 @@ int main(void) {
       {"random paths meet several solutions",
        test_random_paths_meet_several_solutions},
       {"energy falls in every step", test_energy_falls_in_every_step},
-      {"solutions agree with Lemke", test_solutions_agree_with_lemke},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: examples", tests);
 }

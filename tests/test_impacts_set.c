@@ -6,37 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impact_example.h"
-#include "impacts/impact.h"
+#include "impact_sampling.h"
 #include "impacts/philox.h"
 
 enum { MOST_VELOCITIES = 20 };
 
-typedef struct ready {
-  impact_example example;
-  ode_mlcp_impact *impact;
-  ode_mlcp_impact_options options;
-} ready;
-
-static ready *open_example(const char *name) {
-  ready *it = malloc(sizeof *it);
-  if (it == NULL || !impact_example_fill(&it->example, name)) abort();
-  if (ode_mlcp_impact_create(&it->example.problem, &it->impact, NULL, 0) !=
-      ODE_MLCP_IMPACT_DONE)
-    abort();
-  ode_mlcp_impact_default_options(&it->options);
-  it->options.h = it->example.h;
-  it->options.steps = it->example.steps;
-  it->options.samples = (uint64_t)test_rounds(5000);
-  return it;
-}
-
-static void close_example(ready *it) {
-  ode_mlcp_impact_destroy(it->impact);
-  free(it);
-}
-
-static void run(ready *it, ode_mlcp_impact_set *set) {
+static void run(ready_example *it, ode_mlcp_impact_set *set) {
   CU_ASSERT_EQUAL_FATAL(
       ode_mlcp_impact_approximate(it->impact, &it->options, set),
       ODE_MLCP_IMPACT_DONE);
@@ -101,7 +76,7 @@ static void test_thread_counts_give_the_same_bits(void) {
   const char *const names[3] = {"rocking-block", "compass-gait", "disk-stack"};
   for (int k = 0; k < 3; k++)
     for (int select = 0; select < 2; select++) {
-      ready *it = open_example(names[k]);
+      ready_example *it = open_example(names[k]);
       it->options.select = (ode_mlcp_impact_select)select;
       uint64_t hashes[3];
       for (int threads = 1; threads <= 3; threads++) {
@@ -125,7 +100,7 @@ static void test_thread_counts_give_the_same_bits(void) {
 }
 
 static void test_ranges_are_parts_of_the_whole(void) {
-  ready *it = open_example("compass-gait");
+  ready_example *it = open_example("compass-gait");
   for (int select = 0; select < 2; select++) {
     ode_mlcp_impact_set whole;
     it->options.select = (ode_mlcp_impact_select)select;
@@ -163,7 +138,7 @@ static void test_ranges_are_parts_of_the_whole(void) {
 }
 
 static void test_sim_is_a_sample_of_the_set(void) {
-  ready *it = open_example("box-wall");
+  ready_example *it = open_example("box-wall");
   ode_mlcp_impact_set set;
   it->options.samples = 300;
   run(it, &set);
@@ -189,7 +164,7 @@ static void test_ways_lead_from_start_to_end(void) {
     uint64_t samples, asked, got;
   } cases[] = {{40, 7, 7}, {40, 40, 40}, {40, 1000, 40}, {40, 0, 0}};
   for (int c = 0; c < 4; c++) {
-    ready *it = open_example("box-wall");
+    ready_example *it = open_example("box-wall");
     ode_mlcp_impact_set ways;
     it->options.samples = cases[c].samples;
     CU_ASSERT_EQUAL_FATAL(
@@ -222,30 +197,10 @@ static void test_ways_lead_from_start_to_end(void) {
   }
 }
 
-/* ---- selection --------------------------------------------------------- */
-
-/* Three methods, one set where solutions are unique. */
-static void test_methods_agree(void) {
-  ready *it = open_example("rocking-block");
-  ode_mlcp_impact_set sets[3];
-  for (int k = 0; k < 3; k++) {
-    it->options.method = (ode_mlcp_impact_method)(k + 1);
-    run(it, &sets[k]);
-    CU_ASSERT_EQUAL(sets[k].n_outcomes, sets[0].n_outcomes);
-    CU_ASSERT_EQUAL(sets[k].n_lcps, sets[0].n_lcps);
-    double worst = 0;
-    for (uint64_t i = 0; i < 3 * sets[0].n_outcomes; i++)
-      worst = fmax(worst, fabs(sets[k].v[i] - sets[0].v[i]));
-    CU_ASSERT(worst < 1e-9);
-  }
-  for (int k = 0; k < 3; k++) ode_mlcp_impact_set_release(&sets[k]);
-  close_example(it);
-}
-
 /* ---- unfinished, interrupted ------------------------------------------- */
 
 static void test_nothing_unfinished_is_an_outcome(void) {
-  ready *it = open_example("rocking-block");
+  ready_example *it = open_example("rocking-block");
   ode_mlcp_impact_set set;
   it->options.steps = 0; // one step, which rarely ends the impact
   it->options.h = 0.1;
@@ -266,7 +221,7 @@ static void test_nothing_unfinished_is_an_outcome(void) {
                                 "ramone", "disk-stack"};
   for (int k = 0; k < 5; k++)
     for (int steps = 0; steps < 4; steps++) {
-      ready *other = open_example(names[k]);
+      ready_example *other = open_example(names[k]);
       other->options.steps = steps;
       other->options.samples = (uint64_t)test_rounds(1000);
       run(other, &set);
@@ -332,29 +287,8 @@ static void test_searches_end_with_their_work(void) {
   ode_mlcp_impact_destroy(impact);
 }
 
-/* The first of a step's solutions is another one where chance decides otherwise. */
-static void test_first_is_another_choice(void) {
-  static const char *const names[] = {"disk-stack", "compass-gait"};
-  int n_others = 0;
-  for (int k = 0; k < 2; k++) {
-    ready *it = open_example(names[k]);
-    for (uint64_t sample = 0; sample < 40; sample++) {
-      double v[2][MOST_VELOCITIES] = {{0}};
-      for (int select = 0; select < 2; select++) {
-        it->options.select = (ode_mlcp_impact_select)select;
-        CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, sample,
-                                            v[select], NULL),
-                        ODE_MLCP_IMPACT_DONE);
-      }
-      n_others += memcmp(v[0], v[1], sizeof v[0]) != 0;
-    }
-    close_example(it);
-  }
-  CU_ASSERT(n_others > 0);
-}
-
 static void test_an_interrupt_keeps_what_was_done(void) {
-  ready *it = open_example("rocking-block");
+  ready_example *it = open_example("rocking-block");
   ode_mlcp_impact_set whole, part;
   it->options.samples = 5000;
   run(it, &whole);
@@ -398,7 +332,7 @@ static void one_at_a_time(void *context, uint64_t seed, uint64_t sample,
 }
 
 static void test_a_distribution_of_ones_own(void) {
-  ready *it = open_example("rocking-block");
+  ready_example *it = open_example("rocking-block");
   double cap = 10;
   it->options.draw = one_at_a_time;
   it->options.draw_context = &cap;
@@ -413,50 +347,6 @@ static void test_a_distribution_of_ones_own(void) {
   CU_ASSERT(fabs(set.contact_velocities[6] - 0.09301838) < 1e-7);
   ode_mlcp_impact_set_release(&set);
   close_example(it);
-}
-
-/* ---- two tangents ------------------------------------------------------ */
-
-/* A point mass of 1 kg on a plane: with a pyramid whose edge lies along the
- * slip, the impact takes mu times the normal impulse off the slip. */
-static void test_two_tangents(void) {
-  const double M[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, Jn[3] = {0, 0, 1};
-  const double Jt[6] = {1, 0, 0, 0, 1, 0}, mu[1] = {0.5};
-  const double v[3] = {2, 0.1, -1};
-  const ode_mlcp_impact_problem problem = {.n_velocities = 3,
-                                           .n_contacts = 1,
-                                           .n_tangents = 2,
-                                           .M = M,
-                                           .Jn = Jn,
-                                           .Jt = Jt,
-                                           .mu = mu,
-                                           .v = v};
-  ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
-  ode_mlcp_impact_options options;
-  ode_mlcp_impact_default_options(&options);
-  options.h = 0.4;
-  options.samples = 200;
-  ode_mlcp_impact_set sets[3];
-  for (int k = 0; k < 3; k++) {
-    options.method = (ode_mlcp_impact_method)(k + 1);
-    CU_ASSERT_EQUAL_FATAL(
-        ode_mlcp_impact_approximate(impact, &options, &sets[k]),
-        ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_EQUAL(sets[k].n_unfinished, 0);
-    double worst = 0;
-    for (uint64_t i = 0; i < sets[k].n_outcomes; i++) {
-      const double *w = &sets[k].v[3 * i];
-      worst = fmax(worst,
-                   fmax(fabs(w[0] - 1.5), fmax(fabs(w[1] - 0.1), fabs(w[2]))));
-      worst = fmax(worst, fabs(sets[k].contact_velocities[3 * i + 1] - w[0]));
-      worst = fmax(worst, fabs(sets[k].contact_velocities[3 * i + 2] - w[1]));
-    }
-    CU_ASSERT(worst < 1e-9);
-    ode_mlcp_impact_set_release(&sets[k]);
-  }
-  ode_mlcp_impact_destroy(impact);
 }
 
 /* ---- friction ------------------------------------------------------------- */
@@ -652,7 +542,7 @@ static void test_bad_problems(void) {
 }
 
 static void test_bad_options(void) {
-  ready *it = open_example("rocking-block");
+  ready_example *it = open_example("rocking-block");
   const ode_mlcp_impact_options good = it->options;
   for (int k = 0; k < 7; k++) {
     it->options = good;
@@ -679,7 +569,7 @@ static void test_bad_options(void) {
 
 /* Nothing approaches: the set is the velocity before, after no LCP. */
 static void test_no_collision(void) {
-  ready *it = open_example("rocking-block");
+  ready_example *it = open_example("rocking-block");
   ode_mlcp_impact_destroy(it->impact);
   it->example.v[1] = 0.5;
   ode_mlcp_impact_create(&it->example.problem, &it->impact, NULL, 0);
@@ -702,14 +592,11 @@ int main(void) {
       {"searches end with their work", test_searches_end_with_their_work},
       {"sim is a sample of the set", test_sim_is_a_sample_of_the_set},
       {"ways lead from start to end", test_ways_lead_from_start_to_end},
-      {"methods agree", test_methods_agree},
       {"nothing unfinished is an outcome",
        test_nothing_unfinished_is_an_outcome},
-      {"the first is another choice", test_first_is_another_choice},
       {"an interrupt keeps what was done",
        test_an_interrupt_keeps_what_was_done},
       {"a distribution of one's own", test_a_distribution_of_ones_own},
-      {"two tangents", test_two_tangents},
       {"friction of a pyramid", test_pyramid},
       {"friction without limit", test_friction_without_limit},
       {"bad problems", test_bad_problems},
