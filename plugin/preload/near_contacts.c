@@ -8,21 +8,18 @@
 
 #include "preload/near_contacts.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "preload/next.h"
 #include "preload/told_geoms.h"
 #include "world/contact_source.h"
 #include "rows/hair.h"
 
-#define VISIBLE __attribute__((visibility("default")))
-
 typedef int collide_function(dGeomID, dGeomID, int, dContactGeom *, int);
-typedef void attach_function(dGeomID, dBodyID);
 typedef void see_function(dGeomID, dGeomID, int);
 
 static double margin;            /* m or ODE_MLCP_MARGIN_AUTO */
@@ -30,17 +27,6 @@ static bool own_points;          /* false: everything is the host's */
 static _Thread_local int inside; /* the host itself calls these, too */
 /* Hears of pairs that the host is not asked for; NULL without a recorder between. */
 static see_function *tell_recorder;
-
-static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
-
-/* dlsym gives an object's address for a function */
-#define HOST(type, name)                                                       \
-  static _Atomic(type *) found;                                                \
-  type *host = found;                                                          \
-  if (host == NULL) {                                                          \
-    *(void **)&host = next_symbol(name);                                       \
-    found = host;                                                              \
-  }
 
 /* --- how near ------------------------------------------------------------------ */
 
@@ -234,7 +220,7 @@ static int collide_within_margin(collide_function *host, dGeomID one,
 
 VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
-  HOST(collide_function, "dCollide")
+  NEXT(dCollide)
   /* the host asks for what a transform holds */
   static _Thread_local int within;
   int count;
@@ -243,13 +229,13 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
       !has_gap(one) || !has_gap(other) ||
       dGeomGetBody(one) == dGeomGetBody(other)) { // of one body, or of none
     within++;
-    count = host(one, other, flags, contacts, skip);
+    count = next(one, other, flags, contacts, skip);
     within--;
     return count;
   }
   count = own_points
-              ? collide_within_margin(host, one, other, flags, contacts, skip)
-              : host(one, other, flags, contacts, skip);
+              ? collide_within_margin(next, one, other, flags, contacts, skip)
+              : next(one, other, flags, contacts, skip);
   if (count > 0 && within == 0) {
     told_geoms_add(one);
     told_geoms_add(other);
@@ -278,8 +264,8 @@ static void widen(dGeomID geom, double needed) {
 }
 
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
-  HOST(attach_function, "dGeomSetBody")
-  host(geom, body);
+  NEXT(dGeomSetBody)
+  next(geom, body);
   if (own_points && body != NULL) widen(geom, margin_of(geom, NULL));
 }
 

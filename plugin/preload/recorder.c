@@ -10,7 +10,6 @@
  */
 #define _GNU_SOURCE // RTLD_NEXT
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -23,29 +22,12 @@
 #include <ode/ode.h>
 
 #include "ode_mlcp.h"
+#include "preload/next.h"
 #include "preload/recorder_clock.h"
 #include "preload/recorder_shapes.h"
 #include "preload/recorder_state.h"
 #include "preload/recorder_substeps.h"
 #include "preload/recorder_traffic.h"
-
-#define VISIBLE __attribute__((visibility("default")))
-
-/* Declares next, the host's own function of this name. */
-#define HOST(name)                                                             \
-  static _Atomic(__typeof__(name) *) found;                                    \
-  __typeof__(name) *next = found;                                              \
-  if (next == NULL) {                                                          \
-    *(void **)&next = host_function(#name);                                    \
-    found = next;                                                              \
-  }
-
-static void *host_function(const char *name) {
-  void *function = dlsym(RTLD_NEXT, name);
-  if (function != NULL) return function;
-  fprintf(stderr, "ode-mlcp: the recorder has no %s behind it\n", name);
-  abort();
-}
 
 /* ---- what was asked for ---- */
 
@@ -159,9 +141,9 @@ static void on_message(int number, const char *format, va_list arguments) {
 static void hear_messages(void) {
   static __typeof__(dSetErrorHandler) *set_error, *set_debug, *set_message;
   if (set_error != NULL) return;
-  *(void **)&set_error = host_function("dSetErrorHandler");
-  *(void **)&set_debug = host_function("dSetDebugHandler");
-  *(void **)&set_message = host_function("dSetMessageHandler");
+  *(void **)&set_error = dlsym(RTLD_NEXT, "dSetErrorHandler");
+  *(void **)&set_debug = dlsym(RTLD_NEXT, "dSetDebugHandler");
+  *(void **)&set_message = dlsym(RTLD_NEXT, "dSetMessageHandler");
   set_error(on_error);
   set_debug(on_debug);
   set_message(on_message);
@@ -205,7 +187,7 @@ static void release(bool held) {
 /* ---- worlds ---- */
 
 VISIBLE void dWorldDestroy(dWorldID world) {
-  HOST(dWorldDestroy);
+  NEXT(dWorldDestroy)
   bool held = hold();
   recorder_world_gone(world);
   release(held);
@@ -230,14 +212,14 @@ static void see_space(dSpaceID space) {
 
 VISIBLE void dSpaceCollide(dSpaceID space, void *data,
                            dNearCallback *callback) {
-  HOST(dSpaceCollide);
+  NEXT(dSpaceCollide)
   see_space(space);
   next(space, data, callback);
 }
 
 VISIBLE void dSpaceCollide2(dGeomID one, dGeomID other, void *data,
                             dNearCallback *callback) {
-  HOST(dSpaceCollide2);
+  NEXT(dSpaceCollide2)
   if (one != NULL && dGeomIsSpace(one)) see_space((dSpaceID)one);
   if (other != NULL && dGeomIsSpace(other)) see_space((dSpaceID)other);
   next(one, other, data, callback);
@@ -258,14 +240,14 @@ VISIBLE void ode_mlcp_recorder_see_pair(dGeomID one, dGeomID other, int flags) {
 
 VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
-  HOST(dCollide);
+  NEXT(dCollide)
   int count = next(one, other, flags, contacts, skip);
   if (count > 0) ode_mlcp_recorder_see_pair(one, other, flags);
   return count;
 }
 
 VISIBLE void dGeomDestroy(dGeomID geom) {
-  HOST(dGeomDestroy);
+  NEXT(dGeomDestroy)
   // within a step, which has geoms of its own, the thread has the lock
   bool held = inside == 0 && hold();
   recorder_shapes_forget(geom);
@@ -274,43 +256,15 @@ VISIBLE void dGeomDestroy(dGeomID geom) {
 }
 
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
-  HOST(dGeomSetBody);
+  NEXT(dGeomSetBody)
   if (inside == 0) recorder_shapes_body_changed();
   next(geom, body);
 }
 
-/* ---- bodies ---- */
-
-/* A body's kind is read anew where a program calls one of these. */
-#define CHANGES_BODIES(name, parameters, arguments)                            \
-  VISIBLE void name parameters {                                               \
-    HOST(name);                                                                \
-    state_bodies_changed();                                                    \
-    next arguments;                                                            \
-  }
-
-CHANGES_BODIES(dBodySetMass, (dBodyID b, const dMass *mass), (b, mass))
-CHANGES_BODIES(dBodySetKinematic, (dBodyID b), (b))
-CHANGES_BODIES(dBodySetDynamic, (dBodyID b), (b))
-CHANGES_BODIES(dBodySetGravityMode, (dBodyID b, int mode), (b, mode))
-CHANGES_BODIES(dBodySetGyroscopicMode, (dBodyID b, int on), (b, on))
-CHANGES_BODIES(dBodySetFiniteRotationMode, (dBodyID b, int mode), (b, mode))
-CHANGES_BODIES(dBodySetAutoDisableFlag, (dBodyID b, int on), (b, on))
-CHANGES_BODIES(dBodySetAutoDisableDefaults, (dBodyID b), (b))
-CHANGES_BODIES(dBodySetDampingDefaults, (dBodyID b), (b))
-CHANGES_BODIES(dBodySetDamping, (dBodyID b, dReal linear, dReal angular),
-               (b, linear, angular))
-CHANGES_BODIES(dBodySetLinearDamping, (dBodyID b, dReal scale), (b, scale))
-CHANGES_BODIES(dBodySetAngularDamping, (dBodyID b, dReal scale), (b, scale))
-CHANGES_BODIES(dBodySetLinearDampingThreshold, (dBodyID b, dReal threshold),
-               (b, threshold))
-CHANGES_BODIES(dBodySetAngularDampingThreshold, (dBodyID b, dReal threshold),
-               (b, threshold))
-
 /* ---- the program's surroundings ---- */
 
 VISIBLE void dRandSetSeed(unsigned long seed) {
-  HOST(dRandSetSeed);
+  NEXT(dRandSetSeed)
   if (inside == 0) stepper_seed = seed;
   next(seed);
 }
@@ -318,7 +272,7 @@ VISIBLE void dRandSetSeed(unsigned long seed) {
 VISIBLE void dWorldSetStepThreadingImplementation(
     dWorldID world, const dThreadingFunctionsInfo *functions,
     dThreadingImplementationID implementation) {
-  HOST(dWorldSetStepThreadingImplementation);
+  NEXT(dWorldSetStepThreadingImplementation)
   bool held = inside == 0 && hold();
   threads_left_out |= implementation != NULL;
   traffic_head *head = traffic();
@@ -469,12 +423,12 @@ static int step_and_record(step_function *step, dWorldID world,
 }
 
 static int step_stock(dWorldID world, dReal step_size) {
-  HOST(dWorldStep);
+  NEXT(dWorldStep)
   return step_and_record(next, world, step_size);
 }
 
 static int step_quick(dWorldID world, dReal step_size) {
-  HOST(dWorldQuickStep);
+  NEXT(dWorldQuickStep)
   if (iterations > 0) dWorldSetQuickStepNumIterations(world, iterations);
   return step_and_record(next, world, step_size);
 }

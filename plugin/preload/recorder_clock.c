@@ -1,7 +1,6 @@
 #define _GNU_SOURCE // RTLD_NEXT
 #include "preload/recorder_clock.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VISIBLE __attribute__((visibility("default")))
+#include "preload/next.h"
 
 static const int64_t START = INT64_C(946684800) * 1000000000; /* 2000-01-01 */
 /* ns by which a read moves the clock on: a program that waits for time to pass ends
@@ -23,20 +22,9 @@ static _Atomic int64_t reads;
 /* as the recorder is preloaded, a place for it is there from the start */
 static _Thread_local int wants_real __attribute__((tls_model("initial-exec")));
 
-/* The real one of a name, whose type is `type`. */
-#define FROM_LIBC(type, name)                                                  \
-  static _Atomic(type *) found;                                                \
-  type *real = found;                                                          \
-  if (real == NULL) {                                                          \
-    *(void **)&real = dlsym(RTLD_NEXT, name);                                  \
-    found = real;                                                              \
-  }
-
-typedef int clock_function(clockid_t, struct timespec *);
-
 static int real_clock(clockid_t clock, struct timespec *now) {
-  FROM_LIBC(clock_function, "clock_gettime")
-  return real(clock, now);
+  NEXT(clock_gettime)
+  return next(clock, now);
 }
 
 void recorder_clock_set(void) { by_steps = true; }
@@ -84,34 +72,30 @@ VISIBLE int clock_gettime(clockid_t clock, struct timespec *now) {
 }
 
 VISIBLE int gettimeofday(struct timeval *restrict now, void *restrict zone) {
-  typedef int function(struct timeval *restrict, void *restrict);
-  FROM_LIBC(function, "gettimeofday")
-  if (!is_ours()) return real(now, zone);
+  NEXT(gettimeofday)
+  if (!is_ours()) return next(now, zone);
   int64_t ns = read_clock();
   *now = (struct timeval){ns / 1000000000, ns % 1000000000 / 1000};
   return 0;
 }
 
 VISIBLE time_t time(time_t *now) {
-  typedef time_t function(time_t *);
-  FROM_LIBC(function, "time")
-  if (!is_ours()) return real(now);
+  NEXT(time)
+  if (!is_ours()) return next(now);
   time_t seconds = read_clock() / 1000000000;
   if (now != NULL) *now = seconds;
   return seconds;
 }
 
 VISIBLE clock_t clock(void) {
-  typedef clock_t function(void);
-  FROM_LIBC(function, "clock")
+  NEXT(clock)
   return is_ours() ? (read_clock() - START) / (1000000000 / CLOCKS_PER_SEC)
-                   : real();
+                   : next();
 }
 
 VISIBLE int nanosleep(const struct timespec *wanted, struct timespec *left) {
-  typedef int function(const struct timespec *, struct timespec *);
-  FROM_LIBC(function, "nanosleep")
-  if (!is_ours()) return real(wanted, left);
+  NEXT(nanosleep)
+  if (!is_ours()) return next(wanted, left);
   pass(wanted->tv_sec * 1000000000 + wanted->tv_nsec);
   return 0;
 }
@@ -119,27 +103,23 @@ VISIBLE int nanosleep(const struct timespec *wanted, struct timespec *left) {
 VISIBLE int clock_nanosleep(clockid_t clock, int flags,
                             const struct timespec *wanted,
                             struct timespec *left) {
-  typedef int function(clockid_t, int, const struct timespec *,
-                       struct timespec *);
-  FROM_LIBC(function, "clock_nanosleep")
-  if (!is_ours()) return real(clock, flags, wanted, left);
+  NEXT(clock_nanosleep)
+  if (!is_ours()) return next(clock, flags, wanted, left);
   int64_t ns = wanted->tv_sec * 1000000000 + wanted->tv_nsec;
   pass(flags & TIMER_ABSTIME ? ns - START - elapsed : ns);
   return 0;
 }
 
 VISIBLE int usleep(useconds_t wanted) {
-  typedef int function(useconds_t);
-  FROM_LIBC(function, "usleep")
-  if (!is_ours()) return real(wanted);
+  NEXT(usleep)
+  if (!is_ours()) return next(wanted);
   pass((int64_t)wanted * 1000);
   return 0;
 }
 
 VISIBLE unsigned sleep(unsigned wanted) {
-  typedef unsigned function(unsigned);
-  FROM_LIBC(function, "sleep")
-  if (!is_ours()) return real(wanted);
+  NEXT(sleep)
+  if (!is_ours()) return next(wanted);
   pass((int64_t)wanted * 1000000000);
   return 0;
 }

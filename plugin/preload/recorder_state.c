@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/matrix6.h"
 #include "gap/real.h"
 #include "host/joints.h"
 #include "preload/recorder_shapes.h"
@@ -11,19 +12,12 @@
 
 /* ---- bodies ---- */
 
-/* The places of a body's state in the host, which stay as long as the body, and
- * its kind, which is read anew only where a program changed it. */
+/* The places of a body's state in the host, which stay as long as the body. */
 typedef struct body_places {
   dBodyID body;
   unsigned long serial;
   const dReal *position, *quaternion, *v, *w, *force, *torque;
-  unsigned read_at; /* of n_changes */
-  traffic_kind kind;
 } body_places;
-
-static _Atomic unsigned n_changes; /* by any thread, before it holds a step */
-
-void state_bodies_changed(void) { n_changes++; }
 
 static dBodyID *handles;
 static body_places *bodies;
@@ -71,10 +65,8 @@ dBodyID const *state_bodies(size_t *count) {
   return handles;
 }
 
-static void read_kind(body_places *places, dBodyID body) {
+static void read_kind(traffic_kind *kind, dBodyID body) {
   dMass mass;
-  traffic_kind *kind = &places->kind;
-  places->read_at = n_changes;
   dBodyGetMass(body, &mass);
   kind->mass = mass.mass;
   for (int i = 0; i < 3; i++)
@@ -101,7 +93,6 @@ static void read_places(body_places *places, dBodyID body) {
   places->w = dBodyGetAngularVel(body);
   places->force = dBodyGetForce(body);
   places->torque = dBodyGetTorque(body);
-  read_kind(places, body);
 }
 
 static bool list_bodies(dWorldID world) {
@@ -116,8 +107,6 @@ static bool list_bodies(dWorldID world) {
     if (bodies[i].body != body || bodies[i].serial != serial) {
       recorder_shapes_body_changed();
       read_places(&bodies[i], body);
-    } else if (bodies[i].read_at != n_changes) {
-      read_kind(&bodies[i], body);
     }
   }
   n_bodies = count;
@@ -132,7 +121,7 @@ static void read_state(traffic_state *state, const body_places *body) {
 }
 
 static void read_before(traffic_body *out, const body_places *places) {
-  out->kind = places->kind;
+  read_kind(&out->kind, places->body);
   out->awake = dBodyIsEnabled(places->body) != 0;
   read_state(&out->before, places);
   real_read(out->force, places->force, 3);
@@ -229,13 +218,13 @@ static double row_mobility(const double J[12], const dWorldJoint *joint) {
   dBodyID ends[2] = {joint->body[0], joint->body[1]};
   if (ends[0] == NULL) ends[0] = ends[1], ends[1] = NULL;
   for (int side = 0; side < 2; side++) {
-    if (ends[side] == NULL) continue;
-    const traffic_kind *kind = &bodies[place_of(ends[side]) - 1].kind;
-    const double *j = J + 6 * side, *I = kind->inertia;
-    if (!(kind->flags & TRAFFIC_DYNAMIC)) continue;
-    mobility +=
-        (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]) / kind->mass +
-        3 * (j[3] * j[3] + j[4] * j[4] + j[5] * j[5]) / (I[0] + I[4] + I[8]);
+    dMass mass;
+    const double *j = J + 6 * side;
+    if (ends[side] == NULL || dBodyIsKinematic(ends[side])) continue;
+    dBodyGetMass(ends[side], &mass);
+    mobility += (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]) / mass.mass +
+                3 * (j[3] * j[3] + j[4] * j[4] + j[5] * j[5]) /
+                    (mass.I[0] + mass.I[5] + mass.I[10]);
   }
   return mobility;
 }
@@ -264,30 +253,6 @@ static double read_working_rows(working_rows *out, const dWorldJoint *joint,
   return error;
 }
 
-/* Solves A x = b in place by Cholesky's method; what depends on rows before it
- * (a singular pivot) gets nothing. */
-static void solve_rows(unsigned n, double A[6][6], double b[6]) {
-  const double ROUNDING = 1e-12;
-  for (unsigned k = 0; k < n; k++) {
-    double whole = A[k][k];
-    for (unsigned j = 0; j < k; j++) A[k][k] -= A[k][j] * A[k][j];
-    bool fixed = A[k][k] > ROUNDING * whole;
-    A[k][k] = fixed ? sqrt(A[k][k]) : INFINITY;
-    for (unsigned i = k + 1; i < n; i++) {
-      for (unsigned j = 0; j < k; j++) A[i][k] -= A[i][j] * A[k][j];
-      A[i][k] /= A[k][k];
-    }
-  }
-  for (unsigned k = 0; k < n; k++) {
-    for (unsigned j = 0; j < k; j++) b[k] -= A[k][j] * b[j];
-    b[k] /= A[k][k];
-  }
-  for (unsigned k = n; k-- > 0;) {
-    for (unsigned i = k + 1; i < n; i++) b[k] -= A[i][k] * b[i];
-    b[k] /= A[k][k];
-  }
-}
-
 /* Of a stepper that takes rows halfway: the mean of both ends of the step. */
 static void move_halfway(working_rows *rows, const dWorldJoint *joint,
                          double h) {
@@ -303,7 +268,7 @@ static void move_halfway(working_rows *rows, const dWorldJoint *joint,
  * none. The rows' forces are those whose sum is nearest to what it told; what is left
  * is of stops that were met within the step. */
 static void find_working(const working_rows *rows, traffic_joint *joint) {
-  double A[6][6], forces[6], told[12], sum[12] = {0};
+  double A[36] = {0}, along[6] = {0}, forces[6], told[12], sum[12] = {0};
   joint->working = (dJointFeedback){.f1 = {0}};
   if (rows->count == 0) return;
   dReal *told_parts[] = {joint->force.f1, joint->force.t1, joint->force.f2,
@@ -314,14 +279,12 @@ static void find_working(const working_rows *rows, traffic_joint *joint) {
   // one that is the world's has no part in it
   int size = joint->bodies[0] > 0 && joint->bodies[1] > 0 ? 12 : 6;
   for (unsigned i = 0; i < rows->count; i++) {
-    forces[i] = 0;
-    for (int k = 0; k < size; k++) forces[i] += rows->J[i][k] * told[k];
-    for (unsigned j = 0; j < rows->count; j++) {
-      A[i][j] = 0;
-      for (int k = 0; k < size; k++) A[i][j] += rows->J[i][k] * rows->J[j][k];
-    }
+    for (int k = 0; k < size; k++) along[i] += rows->J[i][k] * told[k];
+    for (unsigned j = 0; j < rows->count; j++)
+      for (int k = 0; k < size; k++)
+        A[6 * i + j] += rows->J[i][k] * rows->J[j][k];
   }
-  solve_rows(rows->count, A, forces);
+  matrix6_solve(forces, A, along); // rows that repeat others get nothing
   memcpy(sum, told, (size_t)size * sizeof *sum);
   for (unsigned i = 0; i < rows->count; i++)
     for (int k = 0; k < size && !rows->works[i]; k++)

@@ -9,9 +9,6 @@
 
 #include "preload/traffic.h"
 
-/** A body may have got another mass or mode. */
-void state_bodies_changed(void);
-
 /** Look at the world before a step, and have the forces of its joints noted.
  *  @return the record that is being told; NULL without memory. */
 traffic_step *state_begin(dWorldID world, double step_size);

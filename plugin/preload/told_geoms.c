@@ -2,11 +2,12 @@
 
 #include "preload/told_geoms.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "preload/next.h"
 
 /* An open-addressing table without deleted marks: what follows a geom that goes
  * moves up. Addresses decide where an entry sits, never what comes of it. */
@@ -74,13 +75,8 @@ static void forget(dGeomID geom) {
 }
 
 /* The host calls it by this name, too, for what a space or a transform holds. */
-__attribute__((visibility("default"))) void dGeomDestroy(dGeomID geom) {
-  static _Atomic(__typeof__(dGeomDestroy) *) found;
-  __typeof__(dGeomDestroy) *host = found;
-  if (host == NULL) {
-    *(void **)&host = dlsym(RTLD_NEXT, "dGeomDestroy");
-    found = host;
-  }
+VISIBLE void dGeomDestroy(dGeomID geom) {
+  NEXT(dGeomDestroy)
   forget(geom);
-  host(geom);
+  next(geom);
 }
