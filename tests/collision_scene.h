@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "body_testing.h"
 #include "ode_mlcp.h"
 #include "testing.h"
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "body_testing.h"
 #include "ode_mlcp.h"
 #include "testing.h"
 
@@ -16,15 +17,6 @@ static inline dWorldID create_world(double gravity,
   dWorldSetGravity(world, 0, 0, -gravity);
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(world, options), ODE_MLCP_OK);
   return world;
-}
-
-/** A solid sphere at the origin. */
-static inline dBodyID create_ball(dWorldID world, double mass, double radius) {
-  dBodyID body = dBodyCreate(world);
-  dMass sphere;
-  dMassSetSphereTotal(&sphere, mass, radius);
-  dBodySetMass(body, &sphere);
-  return body;
 }
 
 /** A surface with every field that needs a flag left as NaN, as real programs

@@ -217,7 +217,7 @@ static double rocking_error(const char *scheme, double size, double mass,
   char settings[80];
   double centre[2];
   scene s;
-  dMass m;
+
   snprintf(settings, sizeof settings, "scheme=%s accuracy=%.17g", scheme,
            accuracy);
   open_scene(&s, settings, 9.8);
@@ -225,10 +225,7 @@ static double rocking_error(const char *scheme, double size, double mass,
   s.surface.parameters.mu = 2;
   dCreatePlane(s.space, 0, 1, 0, 0);
   const double wide = 2 * size * sin(ALPHA), high = 2 * size * cos(ALPHA);
-  dBodyID body = dBodyCreate(s.world);
-  dMassSetBoxTotal(&m, mass, wide, high, wide);
-  dBodySetMass(body, &m);
-  dGeomSetBody(dCreateBox(s.space, wide, high, wide), body);
+  dBodyID body = create_box(s.world, s.space, mass, wide, high, wide);
   rocking_centre(size, TIPPED, centre);
   const dQuaternion q = {cos(TIPPED / 2), 0, 0, -sin(TIPPED / 2)};
   dBodySetQuaternion(body, q);
@@ -276,14 +273,12 @@ static void test_a_tumbling_body_meets_it(void) {
       for (int fine = 0; fine < 2; fine++) {
         char settings[80];
         scene s;
-        dMass mass;
         const int steps = fine ? 4000 : 20;
         snprintf(settings, sizeof settings, "scheme=%s accuracy=%.17g",
                  schemes[k], fine ? 0 : accuracy);
         open_scene(&s, settings, 0);
-        dBodyID body = dBodyCreate(s.world);
-        dMassSetBoxTotal(&mass, 1, l * side[0], l * side[1], l * side[2]);
-        dBodySetMass(body, &mass);
+        dBodyID body =
+            create_box(s.world, NULL, 1, l * side[0], l * side[1], l * side[2]);
         dBodySetAngularVel(body, 2, 3, 1);
         for (int i = 0; i < steps; i++)
           CU_ASSERT_EQUAL_FATAL(dWorldStep(s.world, time / steps), 1);

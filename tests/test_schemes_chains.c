@@ -25,17 +25,10 @@ static double log_uniform(test_random *random, double low, double high) {
 
 static void touch(void *data, dGeomID one, dGeomID other) {
   chain *of = data;
-  dContact contact[8];
   dBodyID a = dGeomGetBody(one), b = dGeomGetBody(other);
   if (a != NULL && b != NULL && dAreConnected(a, b)) return;
-  int n = dCollide(one, other, 8, &contact[0].geom, sizeof *contact);
-  for (int i = 0; i < n; i++) {
-    memset(&contact[i].surface, 0, sizeof contact[i].surface);
-    contact[i].surface.mu = of->s.surface.parameters.mu;
-    contact[i].surface.mode = dContactApprox1;
-    dJointAttach(dJointCreateContact(of->s.world, of->joints, &contact[i]), a,
-                 b);
-  }
+  join_contacts(of->s.world, of->joints, one, other,
+                of->s.surface.parameters.mu);
 }
 
 static int surface_of(void *context, dGeomID one, dGeomID other,
@@ -207,12 +200,9 @@ static void test_far_turns_are_told(void) {
     for (int k = 0; k < 3; k++) {
       const double h = 0.01, spin = turns[k] / h;
       scene s;
-      dMass mass;
       ode_mlcp_report report;
       open_scene(&s, "scheme=trapezoid measure=on", 0);
-      dBodyID body = dBodyCreate(s.world);
-      dMassSetBoxTotal(&mass, pow(10, m), 1, 0.3, 0.1);
-      dBodySetMass(body, &mass);
+      dBodyID body = create_box(s.world, NULL, pow(10, m), 1, 0.3, 0.1);
       dBodySetMaxAngularSpeed(body, dInfinity);
       dBodySetAngularVel(body, 0.6 * spin, 0.6 * spin, 0.5 * spin);
       int told = 0;
@@ -237,14 +227,11 @@ static void test_far_moves_are_shortened(void) {
       const double L = sizes[k];
       char settings[80];
       scene s;
-      dMass mass;
       ode_mlcp_report report;
       snprintf(settings, sizeof settings, "scheme=trapezoid erp=1 margin=%.17g",
                10 * L);
       open_scene(&s, settings, 0);
-      dBodyID rod = dBodyCreate(s.world);
-      dMassSetBoxTotal(&mass, masses[m], L, 0.05 * L, 0.05 * L);
-      dBodySetMass(rod, &mass);
+      dBodyID rod = create_box(s.world, NULL, masses[m], L, 0.05 * L, 0.05 * L);
       dBodySetPosition(rod, L / 2, 0, 0);
       dJointID pin = dJointCreateBall(s.world, 0);
       dJointAttach(pin, rod, NULL);

@@ -835,25 +835,15 @@ typedef struct bridge {
 static void touch_bridge(void *context, dGeomID a, dGeomID b) {
   bridge *of = context;
   dBodyID x = dGeomGetBody(a), y = dGeomGetBody(b);
-  dContact made[8];
-  if (dAreConnectedExcluding(x, y, dJointTypeContact)) return;
-  memset(made, 0, sizeof made);
-  int n = dCollide(a, b, 8, &made[0].geom, sizeof *made);
-  for (int i = 0; i < n; i++) {
-    made[i].surface.mode = dContactApprox1;
-    made[i].surface.mu = 0.309;
-    dJointAttach(dJointCreateContact(of->world, of->contacts, &made[i]), x, y);
-  }
+  if (!dAreConnectedExcluding(x, y, dJointTypeContact))
+    join_contacts(of->world, of->contacts, a, b, 0.309);
 }
 
 static dBodyID add_plank(bridge *of, double mass, double x, double z,
                          const double side[3]) {
-  dBodyID body = dBodyCreate(of->world);
-  dMass box;
-  dMassSetBoxTotal(&box, mass, side[0], side[1], side[2]);
-  dBodySetMass(body, &box);
+  dBodyID body =
+      create_box(of->world, of->space, mass, side[0], side[1], side[2]);
   dBodySetPosition(body, x, 0, z);
-  dGeomSetBody(dCreateBox(of->space, side[0], side[1], side[2]), body);
   return body;
 }
 

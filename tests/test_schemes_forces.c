@@ -125,13 +125,9 @@ typedef struct carts {
 } carts;
 
 static dBodyID add_cart(scene *s, double x, double v) {
-  dBodyID cart = dBodyCreate(s->world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 1, 1, 0.2, 1);
-  dBodySetMass(cart, &mass);
+  dBodyID cart = create_box(s->world, s->space, 1, 1, 0.2, 1);
   dBodySetPosition(cart, x, 0.1, 0);
   dBodySetLinearVel(cart, v, 0, 0);
-  dGeomSetBody(dCreateBox(s->space, 1, 0.2, 1), cart);
   return cart;
 }
 

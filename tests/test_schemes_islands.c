@@ -22,13 +22,9 @@ static void open_with(scene *s, const char *scheme, const char *more) {
 
 static dBodyID add_box(scene *s, double x, double z, double side, double mass,
                        double speed) {
-  dBodyID body = dBodyCreate(s->world);
-  dMass of;
-  dMassSetBoxTotal(&of, mass, side, side, 1.5 * side);
-  dBodySetMass(body, &of);
+  dBodyID body = create_box(s->world, s->space, mass, side, side, 1.5 * side);
   dBodySetPosition(body, x, side / 2, z);
   dBodySetLinearVel(body, speed, 0, 0.3 * speed);
-  dGeomSetBody(dCreateBox(s->space, side, side, 1.5 * side), body);
   return body;
 }
 
@@ -241,10 +237,7 @@ static void test_a_cap_leaves_no_penetration(void) {
       dGeomID feet[3];
       snprintf(more, sizeof more, "max-events=%d erp=0", most);
       open_with(&s, SCHEMES[i], more);
-      dBodyID body = dBodyCreate(s.world);
-      dMass mass;
-      dMassSetBoxTotal(&mass, 3, 1, 0.2, 1);
-      dBodySetMass(body, &mass);
+      dBodyID body = create_box(s.world, NULL, 3, 1, 0.2, 1);
       dBodySetPosition(body, 0, 0.3, 0);
       dBodySetLinearVel(body, 0, -2, 0);
       for (int k = 0; k < 3; k++) {

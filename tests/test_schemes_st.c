@@ -68,11 +68,7 @@ static void test_box_lies_flat(void) {
   scene s;
   create(&s, 0, 9.81);
   dCreatePlane(s.space, 0, 0, 1, 0);
-  dBodyID box = dBodyCreate(s.world);
-  dMass mass;
-  dMassSetBox(&mass, 1000, 1, 1, 1);
-  dBodySetMass(box, &mass);
-  dGeomSetBody(dCreateBox(s.space, 1, 1, 1), box);
+  dBodyID box = create_box(s.world, s.space, 1000, 1, 1, 1);
   dBodySetPosition(box, 0, 0, 1.2);
   double lowest = INFINITY;
   ode_mlcp_report report = {0};
@@ -95,11 +91,7 @@ static void test_pile_keeps_its_contacts(void) {
   dCreatePlane(s.space, 0, 0, 1, 0);
   for (int row = 0; row < 3; row++)
     for (int i = 0; i < 3 - row; i++) {
-      dBodyID box = dBodyCreate(s.world);
-      dMass mass;
-      dMassSetBox(&mass, 1000, 1, 1, 1);
-      dBodySetMass(box, &mass);
-      dGeomSetBody(dCreateBox(s.space, 1, 1, 1), box);
+      dBodyID box = create_box(s.world, s.space, 1000, 1, 1, 1);
       dBodySetPosition(box, 1.05 * (i + 0.5 * row), 0, 0.51 + 1.01 * row);
     }
   int n_pivoting = 0;

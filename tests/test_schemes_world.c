@@ -137,12 +137,8 @@ static void test_a_ball_slides_then_rolls(void) {
 /* --- stacks --------------------------------------------------------------- */
 
 static dBodyID add_box(scene *s, double x, double y) {
-  dBodyID body = dBodyCreate(s->world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 1, 1, 1, 1);
-  dBodySetMass(body, &mass);
+  dBodyID body = create_box(s->world, s->space, 1, 1, 1, 1);
   dBodySetPosition(body, x, y, 0);
-  dGeomSetBody(dCreateBox(s->space, 1, 1, 1), body);
   return body;
 }
 
@@ -451,9 +447,7 @@ static void test_one_hard_solve_leaves_the_others_enough(void) {
 static void drop_cart(scene *s, double mass, double stiffness, double h) {
   dMass m;
   dVector3 up = {0, 1, 0}, side = {0, 0, 1};
-  dBodyID cart = dBodyCreate(s->world);
-  dMassSetBoxTotal(&m, mass, 3, 0.6, 1.5);
-  dBodySetMass(cart, &m);
+  dBodyID cart = create_box(s->world, NULL, mass, 3, 0.6, 1.5);
   dBodySetPosition(cart, 0, 1.6, 0);
   double cfm = 1 / (h * stiffness + 0.5 * sqrt(mass * stiffness));
   for (int i = 0; i < 4; i++) {
@@ -603,10 +597,8 @@ static void ride(int scheme, int kind, bool function, double size, double h,
   } else {
     dGeomSetPosition(d.deck, 0, 0, place[2]);
   }
-  dBodyID body = dBodyCreate(d.world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 10 * size, 0.5 * size, 0.4 * size, 0.3 * size);
-  dBodySetMass(body, &mass);
+  dBodyID body =
+      create_box(d.world, NULL, 10 * size, 0.5 * size, 0.4 * size, 0.3 * size);
   dGeomID crate = dCreateBox(d.space, 0.5 * size, 0.4 * size, 0.3 * size);
   dGeomSetBody(crate, body);
   /* in touch in single precision, too */
@@ -713,9 +705,7 @@ static double turn_on_the_spot(int scheme, int *n_degraded) {
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(m.world, &options), ODE_MLCP_OK);
   dWorldSetGravity(m.world, 0, 0, -9.81);
   dCreatePlane(space, 0, 0, 1, 0);
-  m.cart = dBodyCreate(m.world);
-  dMassSetBoxTotal(&mass, 10, 0.8, 0.5, 0.1);
-  dBodySetMass(m.cart, &mass);
+  m.cart = create_box(m.world, NULL, 10, 0.8, 0.5, 0.1);
   dBodySetPosition(m.cart, 0, 0, 2 * RADIUS);
   for (int k = 0; k < 4; k++) {
     double x = WHEEL_X[k] * HALF_X, y = WHEEL_Y[k] * HALF_Y;

@@ -127,10 +127,7 @@ static void see_report(void *context, dWorldID world,
 }
 
 static dBodyID add_box(scene *s, double x, double z, dGeomID *geom) {
-  dBodyID body = dBodyCreate(s->world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 1, 1, 1, 1);
-  dBodySetMass(body, &mass);
+  dBodyID body = create_box(s->world, NULL, 1, 1, 1, 1);
   *geom = dCreateBox(s->space, 1, 1, 1);
   dGeomSetBody(*geom, body);
   dBodySetPosition(body, x, 0, z);

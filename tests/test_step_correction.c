@@ -40,11 +40,8 @@ static void destroy_scene(scene *s) {
 }
 
 static dBodyID add_box(scene *s, double x, double y, double z, double side) {
-  dBodyID body = dBodyCreate(s->world);
-  dMass mass;
-  dMassSetBox(&mass, 1000, side, side, side);
-  dBodySetMass(body, &mass);
-  dGeomSetBody(dCreateBox(s->space, side, side, side), body);
+  dBodyID body = create_box(s->world, s->space, 1000 * side * side * side, side,
+                            side, side);
   dBodySetPosition(body, x, y, z);
   s->body[s->n_bodies++] = body;
   return body;

@@ -93,11 +93,7 @@ static void run(program *p, int n) {
 }
 
 static dBodyID add_box(program *p, double z, double side) {
-  dBodyID body = dBodyCreate(p->world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 1, side, side, side);
-  dBodySetMass(body, &mass);
-  dGeomSetBody(dCreateBox(p->space, side, side, side), body);
+  dBodyID body = create_box(p->world, p->space, 1, side, side, side);
   dBodySetPosition(body, 0, 0, z);
   return body;
 }

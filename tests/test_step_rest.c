@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "body_testing.h"
 #include "host_rounding.h"
 #include "ode_mlcp.h"
 #include "testing.h"
@@ -51,11 +52,7 @@ static void close_heap(heap *h) {
 
 static void add_box(heap *h, double mass, double x, double z,
                     const double L[3]) {
-  dBodyID body = dBodyCreate(h->world);
-  dMass total;
-  dMassSetBoxTotal(&total, mass, L[0], L[1], L[2]);
-  dBodySetMass(body, &total);
-  dGeomSetBody(dCreateBox(h->space, L[0], L[1], L[2]), body);
+  dBodyID body = create_box(h->world, h->space, mass, L[0], L[1], L[2]);
   dBodySetPosition(body, x, 0, z);
   h->bodies[h->n_bodies++] = body;
 }

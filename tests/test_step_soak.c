@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "body_testing.h"
 #include "failing_memory.h"
 #include "ode_mlcp.h"
 #include "stepper/process.h"
@@ -30,27 +31,16 @@ typedef struct soak {
 
 static void touch(void *data, dGeomID one, dGeomID other) {
   soak *s = data;
-  dContact points[8];
   dBodyID a = dGeomGetBody(one), b = dGeomGetBody(other);
   if (a != NULL && b != NULL && dAreConnectedExcluding(a, b, dJointTypeContact))
     return;
-  int n = dCollide(one, other, 8, &points[0].geom, sizeof points[0]);
-  for (int k = 0; k < n; k++) {
-    memset(&points[k].surface, 0, sizeof points[k].surface);
-    points[k].surface.mode = dContactApprox1;
-    points[k].surface.mu = 0.8;
-    dJointAttach(dJointCreateContact(s->world, s->contacts, &points[k]), a, b);
-  }
+  join_contacts(s->world, s->contacts, one, other, 0.8);
 }
 
 static dBodyID add_box(soak *s, double x, double y, double z, double lx,
                        double ly, double lz, double mass) {
-  dMass m;
-  dBodyID body = dBodyCreate(s->world);
-  dMassSetBoxTotal(&m, mass, lx, ly, lz);
-  dBodySetMass(body, &m);
+  dBodyID body = create_box(s->world, s->space, mass, lx, ly, lz);
   dBodySetPosition(body, x, y, z);
-  dGeomSetBody(dCreateBox(s->space, lx, ly, lz), body);
   s->bodies[s->n_bodies++] = body;
   return body;
 }

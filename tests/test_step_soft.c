@@ -67,10 +67,7 @@ static scene create_scene(int scheme, softness kind, double mass, double h,
     s.surface.soft_erp = s.erp;
   }
   attach(s.world, scheme);
-  dMass box;
-  s.body = dBodyCreate(s.world);
-  dMassSetBoxTotal(&box, mass, 1, 1, 1);
-  dBodySetMass(s.body, &box);
+  s.body = create_box(s.world, NULL, mass, 1, 1, 1);
   return s;
 }
 
@@ -223,10 +220,7 @@ static void test_light_body_carries_a_heavy_load(void) {
       if (test_leaves_out(&n_seen)) continue;
       scene s =
           create_scene(SCHEMES[scheme], (softness)kind, 20, 0.01, 3e-4, 4);
-      dMass box;
-      s.load = dBodyCreate(s.world);
-      dMassSetBoxTotal(&box, 1200, 1, 1, 1);
-      dBodySetMass(s.load, &box);
+      s.load = create_box(s.world, NULL, 1200, 1, 1, 1);
       double expected = compression(&s, 1220);
       dBodySetPosition(s.body, 0, 0, 0.5);
       dBodySetPosition(s.load, 0, 0, 1.5);
@@ -268,15 +262,7 @@ static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
 
 static void near_callback(void *data, dGeomID a, dGeomID b) {
   tower *t = data;
-  dContactGeom found[8];
-  const dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
-  int count = dCollide(a, b, 8, found, sizeof found[0]);
-  for (int i = 0; i < count; i++) {
-    dContact contact = contact_at(&surface, 0, 0, 0, 0);
-    contact.geom = found[i];
-    dJointAttach(dJointCreateContact(t->world, t->contacts, &contact),
-                 dGeomGetBody(a), dGeomGetBody(b));
-  }
+  join_contacts(t->world, t->contacts, a, b, 0.5);
 }
 
 /* How high its storeys stand after two seconds. */
@@ -290,11 +276,7 @@ static void build_tower(int scheme, bool function, double cfm,
   attach(t.world, scheme);
   dCreatePlane(t.space, 0, 0, 1, 0);
   for (int i = 0; i < STOREYS; i++) {
-    dMass mass;
-    t.box[i] = dBodyCreate(t.world);
-    dMassSetBoxTotal(&mass, masses[i], 1, 1, 0.5);
-    dBodySetMass(t.box[i], &mass);
-    dGeomSetBody(dCreateBox(t.space, 1, 1, 0.5), t.box[i]);
+    t.box[i] = create_box(t.world, t.space, masses[i], 1, 1, 0.5);
     dBodySetPosition(t.box[i], 0, 0, 0.25 + 0.5 * i);
   }
   if (function)
@@ -498,10 +480,7 @@ static hung hang(int scheme, spring_kind kind, double mass, double cfm) {
   else
     of.erp = 0.3;
   attach(of.world, scheme);
-  dMass box;
-  of.body = dBodyCreate(of.world);
-  dMassSetBoxTotal(&box, mass, 0.1, 0.1, 0.1);
-  dBodySetMass(of.body, &box);
+  of.body = create_box(of.world, NULL, mass, 0.1, 0.1, 0.1);
   dJointID joint;
   switch (kind) {
     case SPRING_BALL:
@@ -659,10 +638,7 @@ static void test_soft_stops_swing_as_springs(void) {
       dWorldID world = dWorldCreate();
       dWorldSetGravity(world, 0, 0, -G);
       attach(world, SCHEMES[scheme]);
-      dMass box;
-      dBodyID body = dBodyCreate(world);
-      dMassSetBoxTotal(&box, mass, 1, 1, 1);
-      dBodySetMass(body, &box);
+      dBodyID body = create_box(world, NULL, mass, 1, 1, 1);
       dBodySetPosition(body, 0, 0, 0);
       dJointID slider = dJointCreateSlider(world, 0);
       dJointAttach(slider, body, 0);
@@ -693,10 +669,7 @@ static void test_stiff_dampers_brake_the_end(void) {
         dWorldID world = dWorldCreate();
         dWorldSetCFM(world, HOSTS_CFM);
         attach(world, SCHEMES[scheme]);
-        dMass box;
-        dBodyID body = dBodyCreate(world);
-        dMassSetBoxTotal(&box, mass, 1, 1, 1);
-        dBodySetMass(body, &box);
+        dBodyID body = create_box(world, NULL, mass, 1, 1, 1);
         dJointID slider = dJointCreateSlider(world, 0);
         dJointAttach(slider, body, 0);
         dJointSetSliderAxis(slider, 0, 0, 1);
@@ -740,13 +713,10 @@ static const double RADIUS = 0.35;
 /* A chassis on four balls with springs, which rolls. */
 static car create_car(int scheme, double chassis, double wheel, double speed) {
   car c = {.world = dWorldCreate(), .contacts = dJointGroupCreate(0)};
-  dMass mass;
   dWorldSetGravity(c.world, 0, 0, -G);
   dWorldSetCFM(c.world, HOSTS_CFM);
   attach(c.world, scheme);
-  c.chassis = dBodyCreate(c.world);
-  dMassSetBoxTotal(&mass, chassis, 4, 1.8, 0.6);
-  dBodySetMass(c.chassis, &mass);
+  c.chassis = create_box(c.world, NULL, chassis, 4, 1.8, 0.6);
   dBodySetPosition(c.chassis, 0, 0, 0.7);
   dBodySetLinearVel(c.chassis, speed, 0, 0);
   for (int i = 0; i < 4; i++) {

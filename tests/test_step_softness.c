@@ -4,11 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "body_testing.h"
 #include "host_rounding.h"
 #include "ode_mlcp.h"
 #include "testing.h"
 
-enum { ROWS = 7, N_BOXES = ROWS * (ROWS + 1) / 2, PAIR = 8 };
+enum { ROWS = 7, N_BOXES = ROWS * (ROWS + 1) / 2 };
 
 typedef struct wall {
   dWorldID world;
@@ -26,14 +27,7 @@ typedef struct outcome {
 
 static void touch(void *context, dGeomID a, dGeomID b) {
   wall *w = context;
-  dContact contacts[PAIR];
-  int n = dCollide(a, b, PAIR, &contacts[0].geom, sizeof *contacts);
-  for (int i = 0; i < n; i++) {
-    contacts[i].surface = (dSurfaceParameters){.mu = 0.5};
-    contacts[i].surface.mode = dContactApprox1;
-    dJointAttach(dJointCreateContact(w->world, w->joints, &contacts[i]),
-                 dGeomGetBody(a), dGeomGetBody(b));
-  }
+  join_contacts(w->world, w->joints, a, b, 0.5);
 }
 
 /* A wall of cubes in rows of ROWS, ROWS - 1, .. 1. */
@@ -50,12 +44,8 @@ static void open_wall(wall *w, double mass, double L, double softness) {
   dCreatePlane(w->space, 0, 0, 1, 0);
   for (int row = 0; row < ROWS; row++)
     for (int i = 0; i < ROWS - row; i++, n++) {
-      dMass total;
-      dMassSetBoxTotal(&total, mass, L, L, L);
-      w->bodies[n] = dBodyCreate(w->world);
+      w->bodies[n] = create_box(w->world, w->space, mass, L, L, L);
       w->height[n] = L * (row + 0.5);
-      dBodySetMass(w->bodies[n], &total);
-      dGeomSetBody(dCreateBox(w->space, L, L, L), w->bodies[n]);
       dBodySetPosition(w->bodies[n], 1.05 * L * (i + 0.5 * row), 0,
                        w->height[n]);
     }

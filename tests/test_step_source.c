@@ -29,11 +29,7 @@ static void keep_message(int number, const char *format, va_list arguments) {
 }
 
 static dBodyID add_box(scene *s, double x, double y, double z) {
-  dBodyID body = dBodyCreate(s->world);
-  dMass mass;
-  dMassSetBox(&mass, 1000, 1, 1, 1);
-  dBodySetMass(body, &mass);
-  dGeomSetBody(dCreateBox(s->space, 1, 1, 1), body);
+  dBodyID body = create_box(s->world, s->space, 1000, 1, 1, 1);
   dBodySetPosition(body, x, y, z);
   return body;
 }

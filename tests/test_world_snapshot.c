@@ -259,11 +259,8 @@ static ode_mlcp_options options_of(const char *scheme) {
 }
 
 /* A box of edge 2 and mass 3 that slides on the plane z = 0. */
-static dBodyID create_box(dWorldID world) {
-  dMass mass;
-  dBodyID body = dBodyCreate(world);
-  dMassSetBoxTotal(&mass, 3, 2, 2, 2);
-  dBodySetMass(body, &mass);
+static dBodyID create_slider(dWorldID world) {
+  dBodyID body = create_box(world, NULL, 3, 2, 2, 2);
   dBodySetPosition(body, 0, 0, 1);
   dBodySetLinearVel(body, 1, 0.5, 0);
   return body;
@@ -292,7 +289,7 @@ static void slide(const char *scheme, bool source, int n_copies, double v[3],
                   ode_mlcp_report *report) {
   ode_mlcp_options options = options_of(scheme);
   dWorldID world = create_world(9.81, &options);
-  dBodyID body = create_box(world);
+  dBodyID body = create_slider(world);
   dJointGroupID group = dJointGroupCreate(0);
   copies = n_copies;
   if (source) ode_mlcp_set_collision(world, give_corners, body);

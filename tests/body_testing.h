@@ -1,0 +1,43 @@
+/* Bodies and contacts for tests. */
+#ifndef ODE_MLCP_TESTS_BODY_TESTING_H
+#define ODE_MLCP_TESTS_BODY_TESTING_H
+
+#include <ode/ode.h>
+
+/** A solid box at the origin; `space` NULL: without a geom. */
+static inline dBodyID create_box(dWorldID world, dSpaceID space, double mass,
+                                 double x, double y, double z) {
+  dBodyID body = dBodyCreate(world);
+  dMass box;
+  dMassSetBoxTotal(&box, mass, x, y, z);
+  dBodySetMass(body, &box);
+  if (space != NULL) dGeomSetBody(dCreateBox(space, x, y, z), body);
+  return body;
+}
+
+/** A solid sphere at the origin. */
+static inline dBodyID create_ball(dWorldID world, double mass, double radius) {
+  dBodyID body = dBodyCreate(world);
+  dMass sphere;
+  dMassSetSphereTotal(&sphere, mass, radius);
+  dBodySetMass(body, &sphere);
+  return body;
+}
+
+/** Contact joints of all that dCollide finds, with friction `mu` of the push.
+ *  @return how many */
+static inline int join_contacts(dWorldID world, dJointGroupID group,
+                                dGeomID one, dGeomID other, double mu) {
+  enum { MOST = 8 };
+  dContact contacts[MOST];
+  int n = dCollide(one, other, MOST, &contacts[0].geom, sizeof *contacts);
+  for (int i = 0; i < n; i++) {
+    contacts[i].surface =
+        (dSurfaceParameters){.mode = dContactApprox1, .mu = (dReal)mu};
+    dJointAttach(dJointCreateContact(world, group, &contacts[i]),
+                 dGeomGetBody(one), dGeomGetBody(other));
+  }
+  return n;
+}
+
+#endif
