@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a program's thread calls for contacts has no large frame on the stack: threads of
-# 64 KB and coroutines collide and step.
+# What a program's thread calls has no large frame on the stack: threads of 64 KB and
+# coroutines collide and step.
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 99
 build=${ODE_MLCP_BUILD:-$PWD}
 host=$(sed -n 's/^HOST_CFLAGS = //p' "$build/Makefile")
@@ -22,8 +22,10 @@ if is_small "$work/large.c"; then
 else
   passed=$((passed + 1))
 fi
-for file in "$top"/plugin/gap/*.c "$top"/plugin/host/*.c "$top"/plugin/rows/*.c \
-  "$top"/plugin/world/*.c "$top"/plugin/preload/near_contacts.c; do
+for file in "$top"/plugin/common/*.c "$top"/plugin/gap/*.c "$top"/plugin/host/*.c \
+  "$top"/plugin/rows/*.c "$top"/plugin/world/*.c "$top"/plugin/assembly/*.c \
+  "$top"/plugin/schemes/*.c "$top"/plugin/stepper/*.c "$top"/plugin/preload/message.c \
+  "$top"/plugin/preload/near_contacts.c "$top"/plugin/preload/trace.c; do
   if is_small "$file"; then
     passed=$((passed + 1))
   else

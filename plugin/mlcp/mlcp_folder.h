@@ -51,8 +51,9 @@ size_t mlcp_folder_size(const char *path);
  *  then. A folder without a description is left alone. */
 void mlcp_folder_remove(const char *path);
 
-/** Longest path of a file in a folder. */
-enum { MLCP_FOLDER_PATH = 4096 };
+/** Longest path of a file in a folder:
+    shorter than a system's, as steps of threads with small stacks write folders. */
+enum { MLCP_FOLDER_PATH = 1024 };
 
 /** PATH/NAME; false where that is too long. */
 bool mlcp_folder_file(const char *path, const char *name,

@@ -1,9 +1,11 @@
+#define _GNU_SOURCE // vasprintf
 #include "preload/message.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static atomic_int *n_ends;
@@ -12,11 +14,13 @@ void message_count_ends(atomic_int *count) { n_ends = count; }
 
 /* In one piece: others write to the same place. */
 static void say(const char *format, va_list arguments) {
-  char line[2 * PATH_MAX], words[2 * PATH_MAX - 16];
-  vsnprintf(words, sizeof words, format, arguments);
-  int length = snprintf(line, sizeof line, "ode-mlcp: %s\n", words);
-  while (write(STDERR_FILENO, line, (size_t)length) < 0 && errno == EINTR)
-    continue;
+  char *words;
+  int length = vasprintf(&words, format, arguments);
+  if (length < 0) return;
+  struct iovec line[] = {
+      {"ode-mlcp: ", 10}, {words, (size_t)length}, {"\n", 1}};
+  while (writev(STDERR_FILENO, line, 3) < 0 && errno == EINTR) continue;
+  free(words);
 }
 
 void message_say(const char *format, ...) {

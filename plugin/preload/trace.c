@@ -7,7 +7,7 @@
 
 #include "common/text.h"
 
-#define ROW_SIZE 4096 // its head is longer than a row
+#define ROW_SIZE 3072 // its head is longer than a row
 #define DIGITS 12
 
 /* A comma goes before each column; the first is not written. */
