@@ -754,6 +754,58 @@ static void test_wheels_with_rollers_turn_on_the_spot(void) {
   }
 }
 
+/* --- motors without a limit -------------------------------------------------- */
+
+/* m: where a jaw that a motor of force `most` closes at 1 m/s on a box at a wall is after
+ * 1.5 s. With `load` kg on it, and nothing to close on. */
+static double closes_to(const char *scheme, double most, double load) {
+  scene s;
+  char settings[40];
+  snprintf(settings, sizeof settings, "scheme=%s", scheme);
+  open_scene(&s, settings, 9.81);
+  CU_ASSERT_EQUAL(ode_mlcp_set_collision(s.world, NULL, NULL), ODE_MLCP_OK);
+  near_data data = {s.world, dJointGroupCreate(0), 0.5};
+  dCreatePlane(s.space, 0, 1, 0, 0);
+  dBodyID jaw = add_slab(&s, 1, 0.5, 0.5, 0);
+  dBodySetPosition(jaw, 0, 0.3, 0);
+  dJointID slider = add_slider(&s, jaw);
+  dJointSetSliderParam(slider, dParamVel, 1);
+  dJointSetSliderParam(slider, dParamFMax, most);
+  if (load > 0) {
+    dBodyID heavy = add_ball(&s, 0, 2);
+    dMass mass;
+    dMassSetSphereTotal(&mass, load, 0.1);
+    dBodySetMass(heavy, &mass);
+    dJointID fixed = dJointCreateFixed(s.world, 0);
+    dJointAttach(fixed, jaw, heavy);
+    dJointSetFixed(fixed);
+  } else {
+    dCreatePlane(s.space, -1, 0, 0, -1);
+    add_slab(&s, 1, 0.5, 0.5, 0.75);
+  }
+  for (int i = 0; i < 150; i++) {
+    ode_mlcp_report report;
+    dSpaceCollide(s.space, &data, near);
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.01, &report), ODE_MLCP_OK);
+    dJointGroupEmpty(data.group);
+  }
+  double at = dBodyGetPosition(jaw)[0];
+  dJointGroupDestroy(data.group);
+  scene_close(&s);
+  return at;
+}
+
+/* Contacts stop it; what it carries does not. */
+static void test_motors_without_a_limit(void) {
+  static const char *schemes[] = {
+      "ap", "ah", "st", "gap", "trapezoid-1", "trapezoid", "conserving"};
+  for (int s = 0; s < 7; s++) {
+    CU_ASSERT_DOUBLE_EQUAL(closes_to(schemes[s], dInfinity, 0), 0.25, 0.025);
+    CU_ASSERT_DOUBLE_EQUAL(closes_to(schemes[s], 1e6, 0), 0.25, 0.025);
+    CU_ASSERT_DOUBLE_EQUAL(closes_to(schemes[s], dInfinity, 100), 1.5, 1e-2);
+  }
+}
+
 /* A rod leans away from its way and slides on its end, so rough that no force holds it
  * there as long as it slides: Painleve's. It jams; friction stops the slip and throws
  * it back under no scheme, and takes energy. */
@@ -799,6 +851,8 @@ static void test_painleves_rod_stops(void) {
 
 int main(void) {
   static const CU_TestInfo tests[] = {
+      {"motors without a limit are stopped by contacts alone",
+       test_motors_without_a_limit},
       {"Painleve's rod stops", test_painleves_rod_stops},
       {"wheels with rollers turn on the spot",
        test_wheels_with_rollers_turn_on_the_spot},

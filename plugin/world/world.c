@@ -277,6 +277,33 @@ static void keep_springs(const world_reader *r, host_joint_rows *rows) {
   }
 }
 
+/* A motor without a limit of force would go through what its contacts hold: no velocity
+ * has both. It gets as much as moves its bodies at once, ten thousand times over. */
+static void limit_motors(const world_snapshot *world, const int body[2],
+                         host_joint_rows *joint) {
+  const double AMPLE = 1e4;
+  double h = world->settings.step_size;
+  for (unsigned i = 0; i < joint->rows.count; i++) {
+    double target = fabs(joint->rows.rhs[i]), change = 0, turned[3];
+    if (!isinf(joint->rows.lo[i]) || !isinf(joint->rows.hi[i]) || target == 0 ||
+        joint->correction[i] != 0)
+      continue;
+    for (int side = 0; side < 2; side++) {
+      if (!world_is_dynamic(world, body[side])) continue;
+      const host_body *of = &world->bodies[body[side]];
+      const double *J = joint->rows.J[i][side];
+      mat3_apply(turned, of->inverse_inertia, of->force + 3);
+      change += fabs(vec3_dot(J, of->v)) + fabs(vec3_dot(J + 3, of->v + 3)) +
+                h * fabs(vec3_dot(J, of->force)) / of->mass +
+                h * fabs(vec3_dot(J + 3, turned));
+    }
+    double most = AMPLE * (target + change) /
+                  (h * world_row_mobility(world, body, joint->rows.J[i]));
+    joint->rows.lo[i] = -most;
+    joint->rows.hi[i] = most;
+  }
+}
+
 static bool read_joint_rows(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
@@ -299,6 +326,7 @@ static bool read_joint_rows(world_reader *r, int j) {
         joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
   host_joint_find_soft(rows, bodies, world->settings.step_size);
   keep_springs(r, rows);
+  limit_motors(world, joint->body, rows);
   bool stops = world->settings.margin != 0 || world->settings.stops;
   if (stops && !read_stops(r, j, bodies)) return false;
   double bad_value;
