@@ -2,8 +2,6 @@
  * contact joint says which geoms it is of. Where they are there (world/told_contacts.h),
  * on its bodies, and asked at the start they tell what the program was told, they are
  * asked again, once a pair. */
-#include <stdlib.h>
-
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "rows/hair.h"
@@ -14,14 +12,6 @@ struct asked_contact {
   dGeomID geom[2]; /* in the order of its bodies */
   int number;      /* in the snapshot of the step's start */
 };
-
-static int compare(const void *one, const void *other) {
-  const asked_contact *a = one, *b = other;
-  for (int side = 0; side < 2; side++)
-    if (a->geom[side] != b->geom[side])
-      return (uintptr_t)a->geom[side] < (uintptr_t)b->geom[side] ? -1 : 1;
-  return a->number - b->number;
-}
 
 static bool same_pair(const asked_contact *a, const asked_contact *b) {
   return a->geom[0] == b->geom[0] && a->geom[1] == b->geom[1];
@@ -79,7 +69,8 @@ static bool repeats(const host_contact *told, const host_contact *found) {
          vec3_length(turned) <= real_rounding(HAIR_BESIDE);
 }
 
-/* The contacts whose geoms are there, by their pairs. */
+/* The contacts whose geoms are there. Those of a pair that a program made together
+ * follow each other. */
 static bool list(world_snapshot *world) {
   const told_contacts *told = world->settings.told;
   world->n_asked = 0;
@@ -97,7 +88,6 @@ static bool list(world_snapshot *world) {
     world->asked[world->n_asked++] =
         (asked_contact){{geom[reversed], geom[!reversed]}, k};
   }
-  qsort(world->asked, (size_t)world->n_asked, sizeof *world->asked, compare);
   return true;
 }
 
