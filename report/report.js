@@ -701,7 +701,7 @@ function connect(data, replay) {
       if (time !== null && time !== undefined)
         marks.push({time, words: `${run.label} ${words}`, colour: colourOf(i)});
     };
-    add(run.off_law, 'is off the contact law');
+    add(run.off_law, 'misses the contact law');
     add(run.message, 'gives its first message');
     if (stepper) add(stepper.parted, 'parts from the first run');
   });

@@ -89,7 +89,7 @@ compare --output report --steppers step,quick,quick:50,ah -- \
   "$play" pit 12 --seconds 2
 check "a pile: status 0" status_is 0
 check "a pile: nothing to say" err_is_empty
-check "a pile: the table" out_has '^contact off its law, worst  *m/s '
+check "a pile: the table" out_has '^contact law missed by, worst  *m/s '
 check "a pile: repeats" out_has 'A second run on [a-z:0-9]* was the same'
 if command -v python3 >/dev/null; then
   check "a pile: JSON for others" python3 -m json.tool report/report.json out
@@ -127,7 +127,7 @@ for name in step quick quick:50 ah; do
 done
 check "step keeps the law" figure_is step contact_error_worst "x < $(of_velocity 1e-9)"
 # single steps in which the correction of one contact moves another further than
-# was asked are off the law
+# was asked miss the law
 check "ah keeps the law" figure_is ah contact_error_p90 "x < $(of_motion 1e-6)"
 check "ah keeps the cone" figure_is ah cone_violation_worst "x < $(of_velocity 1e-9)"
 check "quick does not" figure_is quick contact_error_worst 'x > 1e-3'
@@ -147,6 +147,11 @@ check "a capped correction: step" figure_is step penetration_worst 'x > 1e-3'
 check "geoms that come and go in a step" timeout 60 "$command" compare --output fast \
   --no-repeat --steppers st --margin 0 --max-correction 0.01 \
   -- "$play" bricks 3 --seconds 1 >out 2>&1
+
+# the springs of a car give way by 4 mm, which opens no joint
+compare --output report --no-repeat --steppers step,ah -- "$play" soft-car --seconds 1
+check "springs: step" figure_is step joint_error_worst 'x > 0 && x < 1e-3'
+check "springs: ah" figure_is ah joint_error_worst 'x > 0 && x < 1e-3'
 
 # what bounces may rise as high as it should, or give back e times the approach that
 # it had as the step began, which is less by (1 - e) g h/2, 0.03 m/s here
@@ -179,7 +184,6 @@ check "the set: no row of noughts" sh -c '! grep -q "there is no set" out'
 compare --output report --refine 2 --steppers ah,trapezoid -- \
   "$play" chain 2 --seconds 1
 check "a reference: status 0" status_is 0
-check "a chain in the air: nothing touched" out_has 'where nothing touched'
 check "a reference: in the verdict" out_has '^[1-5]\. ah: bodies are off the reference by .* m ('
 check "a chain in the air: its joints" out_has '^[1-5]\. ah: joints open by'
 check "a chain in the air: its energy" out_has '^[1-5]\. ah: energy changes without a cause by [0-9.e-]* J ('
@@ -410,7 +414,7 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   check "crash: what it said, beside the page" out_has '(data/ah.out has'
   odd vanish 1 50 '^step: the program ended with status 3 after 50 steps'
   odd two 0 200 '^2 worlds were stepped'
-  odd pop 0 100 '^1\. step: contacts push bodies apart with [0-9.]* J (.*, ah: 1 %)\. Try this: a lower dWorldSetContact'
+  odd pop 0 100 '^1\. step: contacts push bodies apart with [0-9.]* J (.*, ah: 1 %)\. Try this: a smaller step'
   # steps that are cut where balls meet are judged by where these end, and what
   # contacts are told explains what bodies do
   LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \

@@ -187,27 +187,36 @@ static void test_correction_by_motion_is_checked(void) {
 
 /* A joint's force along the motion, forwards or backwards: a motor's or a spring's
  * work explains the energy, that of a row which can do none explains nothing, and
- * half a motor's half of it. */
+ * half a motor's half of it. What it takes of a velocity that the program has set since
+ * the step before is the program's doing. */
 static void test_work_of_joints(void) {
-  for (int k = 0; k < N_CASES; k++)
+  for (int k = 0; k < 2 * N_CASES; k++)
     for (int sign = -1; sign <= 1; sign += 2)
       for (int halves = 0; halves <= 2; halves++) {
-        double speed = 20 * fall(k), force = 5 * sign * weight(k);
-        double mass = cases[k].mass, energy;
-        scene s = make(k, speed);
+        int at = k % N_CASES, set = k / N_CASES;
+        double speed = 20 * fall(at), force = 5 * sign * weight(at);
+        double mass = cases[at].mass;
+        measurement m = {.energy = 0};
+        recording_step out = {.steps = 0};
+        scene s = make(at, speed);
         s.step.n_contacts = 0;
+        s.body.after = s.body.before;
+        if (set) s.body.after.v[0] -= speed;
+        CU_ASSERT_FATAL(measure_step(&m, &s.step, &out));
+        m.energy = 0;
         s.step.n_joints = 1;
-        take(&s, (double[]){force, 0, weight(k)});
+        take(&s, (double[]){force, 0, weight(at)});
         traffic_joint joint = {.bodies = {1, 0}};
         joint.force.f1[0] = force;
-        joint.force.f1[2] = weight(k);
+        joint.force.f1[2] = weight(at);
         joint.working.f1[0] = 0.5 * halves * force;
         memcpy(&s.contact, &joint, sizeof joint);
-        judge(&s, &energy);
+        CU_ASSERT_FATAL(measure_step(&m, &s.step, &out));
         double now = s.body.after.v[0];
         double gain = mass * (now * now - speed * speed) / 2;
-        CU_ASSERT_DOUBLE_EQUAL(energy, (1 - 0.5 * halves) * gain,
+        CU_ASSERT_DOUBLE_EQUAL(m.energy, set ? 0 : (1 - 0.5 * halves) * gain,
                                of_host(1e-9, 1) * mass * speed * speed);
+        measure_free(&m);
       }
 }
 
@@ -479,6 +488,43 @@ static void test_order_of_bodies_makes_no_difference(void) {
   }
 }
 
+/* Limits in two directions in place of a cone: what is off by them is told, of what
+ * slides between them; none of it of other friction. */
+static void test_friction_aslant(void) {
+  for (int k = 0; k < N_CASES; k++)
+    for (int aslant = 0; aslant < 2; aslant++) {
+      double v = 20 * fall(k), f = cases[k].mu * weight(k);
+      scene s = make(k, v);
+      if (aslant) s.body.before.v[1] = v;
+      take(&s, (double[]){-f, aslant ? -f : f / 2, weight(k)});
+      recording_step out = judge(&s, NULL);
+      CU_ASSERT(out.friction_error > 0.4 * cases[k].mu * fall(k));
+      CU_ASSERT_DOUBLE_EQUAL(out.aslant_error, aslant ? out.friction_error : 0,
+                             of_host(1e-9, 1) * fall(k));
+    }
+}
+
+/* A ball that falls, is thrown back with all that it had early or late in the step,
+ * and rises: nobody outside is told when, and nothing was put in. */
+static void test_impacts_within_a_step(void) {
+  for (int k = 0; k < N_CASES; k++)
+    for (int early = 0; early < 2; early++) {
+      double g = cases[k].gravity, h = cases[k].h, v = 8 * fall(k);
+      double until = early ? 0.1 * h : 0.9 * h, met = v + g * until;
+      scene s = make(k, 0);
+      s.contact.asked.surface.mode |= dContactBounce;
+      s.contact.asked.surface.bounce = 1;
+      s.body.before.v[2] = -v;
+      take(&s, (double[]){0, 0, 2 * met * cases[k].mass / h});
+      s.body.after.v[2] = met - g * (h - until);
+      CU_ASSERT(judge(&s, NULL).contact_work <
+                of_host(1e-9, 1) * weight(k) * v * h);
+      // but for what is
+      take(&s, (double[]){0, 0, 3 * met * cases[k].mass / h});
+      CU_ASSERT(judge(&s, NULL).contact_work > cases[k].mass * met * met);
+    }
+}
+
 int main(void) {
   static CU_TestInfo tests[] = {
       {"right steps keep the law", test_right_steps_keep_the_law},
@@ -500,6 +546,8 @@ int main(void) {
       {"work of contacts that last", test_work_of_contacts_that_last},
       {"friction in newtons", test_friction_in_newtons},
       {"friction of a body", test_friction_of_a_body},
+      {"friction aslant", test_friction_aslant},
+      {"impacts within a step", test_impacts_within_a_step},
       {"creeping", test_creeping},
       CU_TEST_INFO_NULL};
   return run_tests("judge: the law", tests);

@@ -126,7 +126,8 @@ static void test_faults_of_two_kinds_are_no_trade(void) {
     c.runs[0].figures.friction_error_p90 = 0.01 * fall(k);
     c.runs[1].figures.friction_error_p90 = 0.65 * fall(k);
     judge_verdict(&c);
-    CU_ASSERT(says("no stepper is without a fault. quick: joints open by"));
+    CU_ASSERT(says("no stepper is without a fault. Take quick (a step takes"));
+    CU_ASSERT(says("ms): joints open by"));
     CU_ASSERT(says("ah keeps that to 0.05 %, at 10 times the price of quick"));
     CU_ASSERT(says("friction on a body is off by"));
     CU_ASSERT(says("(65 % of its weight), under quick 1 %."));
@@ -195,13 +196,56 @@ static void test_advice(void) {
     CU_ASSERT_PTR_NOT_NULL(strstr(c.lines[0].advice, of_joints[i]));
     CU_ASSERT_PTR_NOT_NULL(strstr(c.lines[0].text, c.lines[0].advice));
   }
-  // of a body at rest there is no slip to give the direction of
-  for (int rests = 0; rests < 2; rests++) {
+  // a direction helps where two of them took the place of a cone, and not against
+  // what all have
+  for (int why = 0; why < 3; why++) {
     begin(0, 4, names);
-    c.runs[0].figures.friction_error_p90 = 0.9 * fall(0);
-    c.runs[0].figures.crept = rests ? 0.03 : 0;
+    for (int i = 0; i < (why == 2 ? 4 : 1); i++)
+      c.runs[i].figures.friction_error_p90 = 0.9 * fall(0);
+    c.runs[0].figures.aslant_error_p90 = (why > 0 ? 0.9 : 0.3) * fall(0);
     judge_verdict(&c);
-    CU_ASSERT_EQUAL(strstr(c.lines[0].text, "dContactFDir1") == NULL, rests);
+    CU_ASSERT_EQUAL(strstr(c.lines[0].text, "dContactFDir1") != NULL, why == 1);
+  }
+  // what helps against two faults is said once, and told of each
+  begin(0, 4, names);
+  c.runs[0].figures.joint_error_worst = c.runs[0].figures.crept = 0.2;
+  judge_verdict(&c);
+  CU_ASSERT_EQUAL_FATAL(c.n_lines, 2);
+  for (int i = 0; i < 2; i++) {
+    CU_ASSERT_STRING_EQUAL(c.lines[i].advice, "a smaller step");
+    CU_ASSERT_EQUAL(strstr(c.lines[i].text, "smaller step") != NULL, i == 0);
+  }
+}
+
+/* Of a run that was cut nobody knows how it ends, but where no other did better. */
+static void test_cut_runs(void) {
+  static const char *const names[] = {"quick", "ah"};
+  for (int k = 0; k < N_CASES; k++)
+    for (int all = 0; all < 2; all++) {
+      begin(k, 2, names);
+      c.runs[0].figures.joint_error_worst = 0.3 * cases[k].size;
+      told_runs[1].head.cut = 1;
+      told_runs[0].head.cut = (uint32_t)all;
+      judge_verdict(&c);
+      CU_ASSERT_EQUAL(says("ake ah"), all);
+      CU_ASSERT_EQUAL(says("Take quick (a step takes"), !all);
+      CU_ASSERT_EQUAL(says("the cheapest of the least faulty: joints"), !all);
+    }
+}
+
+/* Where none is without a fault, twice the least is as good, for less. */
+static void test_the_cheapest_of_the_least_faulty(void) {
+  static const char *const names[] = {"quick", "ah", "conserving"};
+  for (int k = 0; k < N_CASES; k++) {
+    begin(k, 3, names);
+    for (int i = 0; i < 3; i++)
+      c.runs[i].figures.friction_error_p90 = (i == 0   ? 0.5
+                                              : i == 1 ? 0.19
+                                                       : 0.1) *
+                                             fall(k);
+    judge_verdict(&c);
+    CU_ASSERT(says("Take ah (a step takes"));
+    CU_ASSERT(says("the cheapest of the least faulty: in one step of ten"));
   }
 }
 
@@ -270,6 +314,9 @@ int main(void) {
       {"what all have", test_what_all_have},
       {"what other runs tell", test_what_other_runs_tell},
       {"advice", test_advice},
+      {"runs that were cut", test_cut_runs},
+      {"the cheapest of the least faulty",
+       test_the_cheapest_of_the_least_faulty},
       {"what accuracy costs", test_what_accuracy_costs},
       {"a stepper of the host that does as well wins",
        test_stock_that_does_as_well_wins},

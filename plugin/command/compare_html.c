@@ -328,7 +328,7 @@ static void add_tables(FILE *out) {
   fputc(']', out);
 }
 
-/* Times worth a look: when a run was first off the law of contact by a hundredth
+/* Times worth a look: when a run first missed the law of contact by a hundredth
  * of the scene's speed, and its first message; null: never. */
 static void add_marks(const comparison *c, const recording *r, FILE *out) {
   double off = INFINITY, message = INFINITY;

@@ -137,23 +137,23 @@ static bool read_rows(dJointID joint, double fps, double erp, host_rows *rows,
 
 /* At so high a rate what a motor or a bounce asks for is nothing beside what an
  * error does: one reading tells it, to the last bit of a power of two. */
-bool host_joint_rows_and_error(dJointID joint, double step_size,
-                               host_rows *rows, double *error) {
+bool host_joint_rows_and_errors(dJointID joint, double step_size,
+                                host_rows *rows, double errors[6]) {
   const double RATE = 0x1p60;
   double own = own_erp(joint, 1), fps = RATE / step_size;
-  *error = 0;
   if (host_joint_degenerate(joint) != NULL || !read_host(joint, fps, own, rows))
     return false;
-  for (unsigned i = 0; i < rows->count && own > 0; i++)
-    *error = fmax(*error, fabs(rows->rhs[i]) / (fps * own));
+  for (unsigned i = 0; i < rows->count; i++)
+    errors[i] = own > 0 ? fabs(rows->rhs[i]) / (fps * own) : 0;
   return true;
 }
 
 double host_joint_error(dJointID joint, double step_size) {
   host_rows rows;
-  double error;
-  host_joint_rows_and_error(joint, step_size, &rows, &error);
-  return error;
+  double errors[6], worst = 0;
+  if (!host_joint_rows_and_errors(joint, step_size, &rows, errors)) return 0;
+  for (unsigned i = 0; i < rows.count; i++) worst = fmax(worst, errors[i]);
+  return worst;
 }
 
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,

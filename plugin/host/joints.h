@@ -99,10 +99,10 @@ bool host_row_gives_way(const double J[2][6], double cfm,
  *  out of memory. */
 double host_joint_error(dJointID joint, double step_size);
 
-/** The same, and the rows as of a step so short that nothing but the error counts in
- *  `rhs`. @return false: there are none, and no error */
-bool host_joint_rows_and_error(dJointID joint, double step_size,
-                               host_rows *rows, double *error);
+/** The error of each row, and the rows as of a step so short that nothing else counts
+ *  in `rhs`. @return false: there are none */
+bool host_joint_rows_and_errors(dJointID joint, double step_size,
+                                host_rows *rows, double errors[6]);
 
 /** True if a step has the joint: it is enabled, and one of its bodies is, or with
  *  `all` there is one. */

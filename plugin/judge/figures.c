@@ -69,6 +69,8 @@ static bool sum_times(const recording *r, compare_figures *f) {
   for (size_t i = 0; i < r->n_steps; i++)
     values[i] = r->steps[i]->friction_error;
   f->friction_error_p90 = quantile(values, r->n_steps, 0.9);
+  for (size_t i = 0; i < r->n_steps; i++) values[i] = r->steps[i]->aslant_error;
+  f->aslant_error_p90 = quantile(values, r->n_steps, 0.9);
   for (size_t i = 0; i < r->n_steps; i++) values[i] = r->steps[i]->penetration;
   f->penetration_p90 = quantile(values, r->n_steps, 0.9);
   for (size_t i = 0; i < r->n_steps; i++)

@@ -65,7 +65,8 @@ typedef struct compare_figures {
   double contact_error_worst, contact_error_p90;   /* m/s */
   double cone_violation_worst;                     /* m/s */
   double friction_error_worst, friction_error_p90; /* m/s: of a body */
-  double crept;                                    /* m: of a body */
+  double aslant_error_p90; /* m/s: of that, by a box for a cone */
+  double crept;            /* m: of a body */
   double penetration_worst, penetration_p90, penetration_end; /* m */
   double joint_error_worst;                                   /* m, rad */
   double energy_drift, contact_work;                          /* J */

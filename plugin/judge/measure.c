@@ -113,6 +113,49 @@ static void read_body(const measurement *m, measured_body *body,
   find_free_velocity(m, body);
 }
 
+/* ---- what is kept of bodies ---- */
+
+static bool room_for_bodies(measurement *m) {
+  const traffic_body *told = (const void *)(m->step + 1);
+  uint32_t world = m->step->world, last = 0;
+  for (uint32_t i = 0; i < m->step->n_bodies; i++)
+    last = told[i].kind.body > last ? told[i].kind.body : last;
+  if (world >= m->n_worlds) {
+    kept_world *more = realloc(m->worlds, (world + 1) * sizeof *more);
+    if (more == NULL) return false;
+    m->worlds = more;
+    while (m->n_worlds <= world)
+      m->worlds[m->n_worlds++] = (kept_world){.bodies = NULL};
+  }
+  kept_world *of = &m->worlds[world];
+  if (last < of->size) return true;
+  size_t size = 2 * (size_t)last + 16;
+  kept_body *more = realloc(of->bodies, size * sizeof *more);
+  if (more == NULL) return false;
+  for (size_t i = of->size; i < size; i++) more[i] = (kept_body){.v = {NAN}};
+  of->bodies = more;
+  of->size = size;
+  return true;
+}
+
+static kept_body *keeper_of(const measurement *m, const measured_body *body) {
+  return &m->worlds[m->step->world].bodies[body->told->kind.body];
+}
+
+static bool same_vector(const double a[3], const double b[3]) {
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+/* What joints take of a velocity that the program has set is its own doing. */
+static void look_for_set(const measurement *m, measured_body *body) {
+  kept_body *kept = keeper_of(m, body);
+  const traffic_body *told = body->told;
+  body->set = !same_vector(told->before.v, kept->v) ||
+              !same_vector(told->before.w, kept->w);
+  vec3_copy(kept->v, told->after.v);
+  vec3_copy(kept->w, told->after.w);
+}
+
 /* ---- contacts ---- */
 
 static bool has_mode(const measured_contact *contact, int mode) {
@@ -219,7 +262,8 @@ typedef struct contact_law {
   double asked;            /* m/s: the motion that the program asks for */
   bool struck;             /* it was apart, and was met on the way */
   bool bounces;            /* it touched, and closed fast enough */
-  double rebound[2];       /* m/s: least and most */
+  double gain;       /* m/s: along n, that its bodies have by themselves */
+  double rebound[2]; /* m/s: least and most */
 } contact_law;
 
 /* How a contact that closes gives back. One that is apart at first is met, by
@@ -244,12 +288,12 @@ static void read_impact(const measured_contact *contact, double h,
   double incoming[2] = {law->driven - vec3_dot(contact->before, n.at),
                         law->driven - vec3_dot(alone, n.at)};
   double fastest = larger_of(incoming[0], incoming[1]);
+  double gain = law->gain = incoming[0] - incoming[1];
   law->struck = depth < 0 && contact->normal_force > 0 &&
                 (others || -depth < h * fastest);
   if (depth < 0 || !has_mode(contact, dContactBounce) ||
       surface->bounce_vel < 0 || fastest <= surface->bounce_vel)
     return;
-  double gain = incoming[0] - incoming[1]; /* m/s in the step, along n */
   // the step's velocity is that of its middle: half the gain is at its start
   double at_depth = incoming[0] - gain / 2;
   // (m/s)^2, from the surface, which was passed in the step before
@@ -316,7 +360,7 @@ typedef struct friction_law {
   double axes[2][3];                  /* on the first body of the contact */
   double slip[2], force[2], limit[2]; /* m/s, N, N */
   double motion[2];                   /* m/s: that the program drives */
-  double missed[2];                   /* N: too much, or too little */
+  double missed[2], boxed[2];         /* N: too much, or too little */
   bool cone; /* limits of both directions are one ellipse; else a box */
 } friction_law;
 
@@ -390,14 +434,15 @@ static void find_missed(friction_law *law, double mobility) {
     double allowed = middle_of(-limit, wanted[i], limit);
     if (law->cone && bounded) allowed = limit > 0 ? shrink * wanted[i] : 0;
     law->missed[i] = law->force[i] - allowed;
+    law->boxed[i] =
+        law->force[i] -
+        middle_of(-limit, law->force[i] - law->slip[i] / mobility, limit);
   }
 }
 
-/* True if bodies that hardly slip, slower than forces bring them to in a step,
- * would be held by friction that is left unused. */
-static bool creeps(const measured_contact *contact, const friction_law *law) {
-  const double UNUSED = 0.01; /* of the limit */
-  double slow = 0, slip = hypot(law->slip[0], law->slip[1]), most = 0;
+/* True if bodies hardly slip: slower than forces bring them to in a step. */
+static bool is_slow(const measured_contact *contact, double slip) {
+  double slow = 0;
   for (int side = 0; side < 2; side++) {
     const measured_body *body = contact->bodies[side];
     if (body == NULL || !body->dynamic) continue;
@@ -405,8 +450,14 @@ static bool creeps(const measured_contact *contact, const friction_law *law) {
     vec3_subtract(gained, body->free_v, body->told->before.v);
     slow += vec3_length(gained);
   }
-  if (!(slip > 0) || slip > slow) return false;
-  double braked = 0;
+  return slip <= slow;
+}
+
+/* True if bodies that hardly slip would be held by friction that is left unused. */
+static bool creeps(const friction_law *law, double slip) {
+  const double UNUSED = 0.01; /* of the limit */
+  double braked = 0, most = 0;
+  if (!(slip > 0)) return false;
   for (int i = 0; i < 2; i++) {
     braked -= law->force[i] * law->slip[i] / slip;
     most += law->limit[i] > 0   ? pow(law->slip[i] / slip / law->limit[i], 2)
@@ -419,11 +470,15 @@ static bool creeps(const measured_contact *contact, const friction_law *law) {
 /* A body's part in what is missed and in slips; `sign`: as the contact's second. */
 static void add_friction(const measured_contact *contact,
                          const friction_law *law) {
-  double missed[3] = {0}, slip[3] = {0};
+  double missed[3] = {0}, aslant[3] = {0}, slip[3] = {0};
+  double speed = hypot(law->slip[0], law->slip[1]);
   bool can_hold = law->limit[0] > 0 || law->limit[1] > 0;
-  bool slips = can_hold && creeps(contact, law);
+  bool slow = is_slow(contact, speed);
+  bool slips = can_hold && slow && creeps(law, speed);
   for (int i = 0; i < 2; i++) {
     vec3_add_scaled(missed, law->missed[i], law->axes[i]);
+    if (!slow)
+      vec3_add_scaled(aslant, law->missed[i] - law->boxed[i], law->axes[i]);
     if (slips) vec3_add_scaled(slip, law->slip[i], law->axes[i]);
   }
   for (int side = 0; side < 2; side++) {
@@ -435,6 +490,7 @@ static void add_friction(const measured_contact *contact,
     vec3_cross(turn, arm, missed);
     vec3_add_scaled(body->missed, sign, missed);
     vec3_add_scaled(body->missed_turn, sign, turn);
+    vec3_add_scaled(body->aslant, sign, aslant);
     vec3_add_scaled(body->slip, sign, slip);
     body->arm = larger_of(body->arm, vec3_length(arm));
     body->n_touching += can_hold && contact->normal_force > 0;
@@ -518,14 +574,17 @@ static void keep_contacts(measurement *m) {
 }
 
 /* The work of a contact's force along what the program drives, and of a normal
- * force that lasts and can do none: it neither bounces nor gives way. */
+ * force that lasts and can do none: it neither bounces nor gives way. When an impact
+ * is in the step is not told: by the mean velocity its work is known to this. */
 static void find_work(const measurement *m, measured_contact *contact,
                       const contact_law *law, const friction_law *friction) {
   const real3_copy n = normal_of(contact);
   double h = m->h, pushed = vec3_dot(contact->force, n.at);
-  contact->driven_work =
-      h * (pushed * law->driven + friction->force[0] * friction->motion[0] +
-           friction->force[1] * friction->motion[1]);
+  double unknown =
+      law->struck || law->bounces ? fabs(pushed * law->gain) / 2 : 0;
+  contact->driven_work = h * (pushed * law->driven + unknown +
+                              friction->force[0] * friction->motion[0] +
+                              friction->force[1] * friction->motion[1]);
   if (has_mode(contact, dContactBounce) || law->struck ||
       law->softness > SOFT * law->pushed || m->world != m->step->world ||
       !did_last(m, contact))
@@ -590,42 +649,20 @@ static void measure_friction(const measurement *m, recording_step *out) {
     double turn = vec3_length(body->missed_turn);
     if (body->arm > 0) force = larger_of(force, turn / body->arm);
     WORSE(m->h * force / kind->mass, out->friction_error);
+    WORSE(m->h * vec3_length(body->aslant) / kind->mass, out->aslant_error);
   }
-}
-
-/* @return NULL without memory */
-static double *crept_way(measurement *m, uint32_t world, uint32_t body) {
-  if (world >= m->n_crept) {
-    crept_world *more = realloc(m->crept, (world + 1) * sizeof *more);
-    if (more == NULL) return NULL;
-    m->crept = more;
-    while (m->n_crept <= world)
-      m->crept[m->n_crept++] = (crept_world){.ways = NULL};
-  }
-  crept_world *of = &m->crept[world];
-  if (body >= of->size) {
-    size_t size = 2 * (size_t)body + 16;
-    double(*more)[3] = realloc(of->ways, size * sizeof *more);
-    if (more == NULL) return NULL;
-    memset(more + of->size, 0, (size - of->size) * sizeof *more);
-    of->ways = more;
-    of->size = size;
-  }
-  return of->ways[body];
 }
 
 /* A way is a sum of vectors: noise that goes to and fro is none. */
-static bool measure_creeping(measurement *m, recording_step *out) {
+static void measure_creeping(measurement *m, recording_step *out) {
   for (size_t i = 0; i < m->step->n_bodies; i++) {
     const measured_body *body = &m->bodies[i];
     if (!is_awake(body) || body->n_touching == 0) continue;
-    double *way = crept_way(m, m->step->world, body->told->kind.body);
-    if (way == NULL) return false;
+    double *way = keeper_of(m, body)->crept;
     vec3_add_scaled(way, m->h / body->n_touching, body->slip);
     m->most_crept = larger_of(m->most_crept, vec3_length(way));
   }
   out->crept = m->most_crept;
-  return true;
 }
 
 /* ---- energy and momentum ---- */
@@ -729,7 +766,10 @@ static void measure_energy(measurement *m, const traffic_joint *joints,
     // what its other rows do of their own is no work that they may do
     joint_work all = work_of(bodies, &joints[i].force);
     joint_work allowed = work_of(bodies, &joints[i].working);
-    explained += all.on_bodies - (all.of_its_own - allowed.of_its_own);
+    bool set = (bodies[0] != NULL && bodies[0]->set) ||
+               (bodies[1] != NULL && bodies[1]->set);
+    explained += all.on_bodies;
+    if (!set) explained -= all.of_its_own - allowed.of_its_own;
     add_impulse(bodies, &joints[i].force, h, impulse);
   }
   vec3_add_scaled(momentum, -1, impulse);
@@ -763,11 +803,13 @@ bool measure_step(measurement *m, const traffic_step *step,
   if ((m->bodies == NULL && step->n_bodies > 0) ||
       (m->contacts == NULL && step->n_contacts > 0))
     return false;
+  if (!room_for_bodies(m)) return false;
   const traffic_body *bodies = (const void *)(step + 1);
   const traffic_contact *contacts = (const void *)(bodies + step->n_bodies);
   const traffic_joint *joints = (const void *)(contacts + step->n_contacts);
   for (uint32_t i = 0; i < step->n_bodies; i++) {
     read_body(m, &m->bodies[i], &bodies[i]);
+    look_for_set(m, &m->bodies[i]);
     out->bodies++;
     out->awake += m->bodies[i].awake_after;
   }
@@ -775,7 +817,7 @@ bool measure_step(measurement *m, const traffic_step *step,
     read_contact(m, &m->contacts[i], &contacts[i]);
   measure_contacts(m, joints, out);
   measure_friction(m, out);
-  if (!measure_creeping(m, out)) return false;
+  measure_creeping(m, out);
   measure_energy(m, joints, out);
   m->kept = room(m->kept, step->n_contacts, &m->kept_size, sizeof *m->kept);
   keep_contacts(m);
@@ -787,7 +829,7 @@ void measure_free(measurement *m) {
   free(m->bodies);
   free(m->contacts);
   free(m->kept);
-  for (size_t i = 0; i < m->n_crept; i++) free(m->crept[i].ways);
-  free(m->crept);
+  for (size_t i = 0; i < m->n_worlds; i++) free(m->worlds[i].bodies);
+  free(m->worlds);
   *m = (measurement){.bodies = NULL};
 }

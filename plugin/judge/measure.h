@@ -14,18 +14,21 @@
 typedef struct measured_body {
   const traffic_body *told;
   bool dynamic, awake, awake_after;
-  double rotation[9];               /* after the step */
-  double energy;                    /* J: kinetic, before the step */
-  double free_v[3], free_w[3];      /* after it, were there no others */
-  double solved_v[3], solved_w[3];  /* after it, before damping */
-  double moved_v[3], moved_w[3];    /* from pose to pose, over the step */
-  double way[3], turn[3];           /* m, rad: by the mean of v and solved_v */
-  int n_pushed;                     /* joints, and contacts with a force */
-  double missed[3], missed_turn[3]; /* N, N m: friction that is off the law */
-  double arm;                       /* m: the longest of its contacts' */
-  double slip[3]; /* m/s: sum of its contacts' slow slips that friction allows
+  bool set;           /* the program has changed its velocity, or it is new */
+  double rotation[9]; /* after the step */
+  double energy;      /* J: kinetic, before the step */
+  double free_v[3], free_w[3];     /* after it, were there no others */
+  double solved_v[3], solved_w[3]; /* after it, before damping */
+  double moved_v[3], moved_w[3];   /* from pose to pose, over the step */
+  double way[3], turn[3];          /* m, rad: by the mean of v and solved_v */
+  int n_pushed;                    /* joints, and contacts with a force */
+  double missed[3],
+      missed_turn[3]; /* N, N m: friction that is too much or too little */
+  double aslant[3]; /* N: of that, what is right by limits in two directions */
+  double arm;       /* m: the longest of its contacts' */
+  double slip[3];   /* m/s: sum of its contacts' slow slips that friction allows
                      for no law's reason */
-  int n_touching; /* contacts that friction could hold */
+  int n_touching;   /* contacts that friction could hold */
 } measured_body;
 
 /** A contact joint that the program made. Velocities are those of the first body
@@ -50,11 +53,17 @@ typedef struct kept_contact {
   double at[3];
 } kept_contact;
 
-/** The ways that a world's bodies have crept, by their numbers, m. */
-typedef struct crept_world {
-  double (*ways)[3];
+/** What is kept of a body from step to step. */
+typedef struct kept_body {
+  double crept[3];   /* m: the way that it has */
+  double v[3], w[3]; /* after the last step */
+} kept_body;
+
+/** A world's bodies by their numbers. */
+typedef struct kept_world {
+  kept_body *bodies;
   size_t size;
-} crept_world;
+} kept_world;
 
 /** A step that is measured, and sums since the start; begins as zeros. */
 typedef struct measurement {
@@ -66,8 +75,8 @@ typedef struct measurement {
   kept_contact *kept; /* of the last step, sorted; of this world */
   size_t n_kept, kept_size;
   uint32_t world;
-  crept_world *crept; /* by world */
-  size_t n_crept;
+  kept_world *worlds;
+  size_t n_worlds;
   double most_crept;                    /* m */
   double energy, contact_work, lasting; /* J */
 } measurement;

@@ -8,7 +8,8 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
 /* ROW(field, kind, less is better, words, unit) */
 #define FIGURES(ROW)                                                           \
   ROW(steps, COUNT, false, "steps taken or tried", "")                         \
-  ROW(contact_error_worst, NUMBER, true, "contact off its law, worst", "m/s")  \
+  ROW(contact_error_worst, NUMBER, true, "contact law missed by, worst",       \
+      "m/s")                                                                   \
   ROW(contact_error_p90, NUMBER, true, "  nine steps of ten below", "m/s")     \
   ROW(penetration_worst, NUMBER, true, "deepest penetration", "m")             \
   ROW(penetration_p90, NUMBER, true, "  nine steps of ten below", "m")         \
@@ -88,10 +89,10 @@ void figures_forget(compare_figures *f) {
   COLUMN(time, "time_s", false, "time, s", NULL)                               \
   COLUMN(step_size, "step_size_s", false, "step size, s", NULL)                \
   COLUMN(contact_error, "contact_error_m_s", true, "worst contact, m/s",       \
-         "Contact off its law")                                                \
+         "Contact law missed by")                                              \
   COLUMN(penetration, "penetration_m", true, "deepest, m", "Penetration")      \
   COLUMN(friction_error, "friction_error_m_s", true, "worst body, m/s",        \
-         "Friction off its law")                                               \
+         "Friction law missed by")                                             \
   COLUMN(cone_violation, "cone_violation_m_s", true, "worst contact, m/s",     \
          "Friction beyond its cone")                                           \
   COLUMN(crept, "crept_m", false, "way, m", "Creeping, since the start")       \

@@ -139,6 +139,7 @@ static void add_to_pending(const recording_step *step) {
     WORSE(contact_error)
     WORSE(cone_violation)
     WORSE(friction_error)
+    WORSE(aslant_error)
     WORSE(processor)
     WORSE(penetration)
     WORSE(joint_error)

@@ -40,7 +40,8 @@ static const char sweeps[] =
     "more iterations (dWorldSetQuickStepNumIterations; quick:200 here)";
 static const char direction[] = "dContactFDir1 along the slip";
 static const char conserving[] = "--scheme conserving";
-static const char slower[] = "a lower dWorldSetContactMaxCorrectingVel";
+static const char smaller_step_or_conserving[] =
+    "a smaller step or, where little touches, --scheme conserving";
 static const fault faults[] = {
     {.what = "falling apart",
      .says = "bodies end elsewhere than in the other runs:",
@@ -58,25 +59,26 @@ static const fault faults[] = {
     {.what = "sinking",
      .says = "in one step of ten bodies are in each other by",
      .unit = "m",
-     .advice = {smaller_step, sweeps, "--scheme st"},
+     .advice = {smaller_step, smaller_step, "--scheme st"},
      .scale = LENGTH,
      .offset = OF(penetration_p90)},
     {.what = "popping",
      .says = "contacts push bodies apart with",
      .unit = "J",
-     .advice = {slower, slower, "a lower --max-correction"},
+     .advice = {smaller_step, smaller_step, "a lower --max-correction"},
      .scale = ENERGY,
      .offset = OF(contact_work)},
     {.what = "energy gained or lost",
      .says = "energy changes without a cause by",
      .unit = "J",
-     .advice = {smaller_step, smaller_step, conserving, smaller_step},
+     .advice = {smaller_step, smaller_step, smaller_step_or_conserving,
+                smaller_step},
      .scale = ENERGY,
      .offset = OF(energy_drift)},
     {.what = "creeping",
      .says = "a body that should rest creeps",
      .unit = "m",
-     .advice = {NULL, sweeps, NULL, smaller_step},
+     .advice = {smaller_step, sweeps, smaller_step, smaller_step},
      .scale = LENGTH,
      .offset = OF(crept)},
     {.what = "friction",
@@ -88,7 +90,7 @@ static const fault faults[] = {
     {.what = "no rest",
      .says = "bodies never come to rest: at the end one still has",
      .unit = "m/s",
-     .advice = {NULL, sweeps},
+     .advice = {NULL, smaller_step},
      .scale = FALL,
      .role = COMPARED,
      .offset = OF(unrest)},
@@ -118,7 +120,7 @@ static const fault faults[] = {
      .role = TOLD,
      .counted = true,
      .offset = OF(late)}};
-enum { N_FAULTS = sizeof faults / sizeof faults[0], CREEPING_FAULT = 5 };
+enum { N_FAULTS = sizeof faults / sizeof faults[0] };
 
 /* Below this part of the scene's scale a figure is no fault. */
 static const double NOTICE = 0.01;
@@ -158,7 +160,7 @@ static const char *percent(double relative, char text[32]) {
 static const char *name_of(scale_kind kind) {
   switch (kind) {
     case WEIGHT: return "of its weight";
-    case FALL: return "of what a step's fall gives";
+    case FALL: return "of what gravity gives in a step";
     case LENGTH: return "of a body's size";
     case ENERGY: return "of the scene's energy";
     case BODIES: return "of the bodies";
@@ -263,6 +265,16 @@ static bool is_broken(const compare_run *run) {
   return !is_there(run) || (trouble_of(run, &cut) != NULL && !cut);
 }
 
+/* Of a run that was cut nobody knows how it ends, where others came to theirs. */
+static bool is_taken(const comparison *c, const compare_run *run) {
+  bool cut, is_cut, any = false;
+  if (is_broken(run)) return false;
+  trouble_of(run, &is_cut);
+  for (int i = 0; i < c->n_runs && is_cut; i++)
+    any |= is_there(&c->runs[i]) && trouble_of(&c->runs[i], &cut) == NULL;
+  return !any;
+}
+
 /* ---- which to take ---- */
 
 /* What all runs have much the same of tells nothing about which to take. */
@@ -333,7 +345,7 @@ static const fault *worst_fault(const comparison *c, const compare_run *run,
 /* INFINITY: it broke. */
 static double badness_of(const comparison *c, const compare_run *run) {
   double relative;
-  if (is_broken(run)) return INFINITY;
+  if (!is_taken(c, run)) return INFINITY;
   worst_fault(c, run, &relative);
   return relative;
 }
@@ -402,33 +414,31 @@ static void say_cost(comparison *c, const compare_run *run,
         than->name);
 }
 
-/* None is without a fault: the least faulty run, and of those that keep what it loses
- * the next; each with what it loses and the other keeps. */
+/* None is without a fault: the cheapest of those that are as good as the least faulty,
+ * and of those that keep what it loses the next; each with what the other keeps. */
 static void say_trade(comparison *c) {
-  double relative, least = least_badness(c), best = INFINITY;
+  double relative, best = INFINITY;
   char part[32];
-  const compare_run *one = cheapest(c, least, ANY), *other = NULL;
+  const compare_run *one = cheapest(c, ALIKE * least_badness(c), ANY);
+  const compare_run *other = NULL;
   const fault *fault = worst_fault(c, one, &relative);
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    if (run == one || is_broken(run)) continue;
+    if (run == one || !is_taken(c, run)) continue;
     if (!(relative_of(c, run, fault) < relative / ALIKE) ||
         !(badness_of(c, run) < best))
       continue;
     best = badness_of(c, run);
     other = run;
   }
+  say(c, "no stepper is without a fault. Take %s (a step takes %s ms)%s: ",
+      one->name, short_number(one->figures.ms_processor, part),
+      other == NULL ? ", the cheapest of the least faulty" : "");
+  say_fault(c, one, fault);
   if (other == NULL) {
-    say(c,
-        "take %s (a step takes %s ms), which has no fault that another has "
-        "less of: ",
-        one->name, short_number(one->figures.ms_processor, part));
-    say_fault(c, one, fault);
     say(c, ".");
     return;
   }
-  say(c, "no stepper is without a fault. %s: ", one->name);
-  say_fault(c, one, fault);
   double theirs;
   const struct fault *lost = worst_fault(c, other, &theirs);
   say(c, ". %s keeps that to %s, ", other->name,
@@ -520,7 +530,7 @@ static void write_trade(comparison *c) {
 static void write_headline(comparison *c, const char *program) {
   double relative;
   char number[32], part[32];
-  uint32_t bodies = 0, contacts = 0;
+  uint32_t bodies = 0;
   int n_there = 0;
   const compare_run *one = NULL;
   for (int i = 0; i < c->n_runs; i++) {
@@ -528,7 +538,6 @@ static void write_headline(comparison *c, const char *program) {
     if (is_there(&c->runs[i])) one = &c->runs[i];
     n_there += is_there(&c->runs[i]);
     bodies = f->most_bodies > bodies ? f->most_bodies : bodies;
-    contacts = f->most_contacts > contacts ? f->most_contacts : contacts;
   }
   if (n_there == 0) {
     say(c, "No stepper took a step of %s.", program);
@@ -539,7 +548,6 @@ static void write_headline(comparison *c, const char *program) {
     say(c, "there was no body to step.");
     return;
   }
-  if (contacts == 0) say(c, "where nothing touched, ");
   if (!isfinite(least_badness(c))) {
     say(c, "no run is to be trusted.");
     return;
@@ -577,13 +585,14 @@ static int kind_of(const compare_run *run) {
 }
 
 /* What helps the stepper; empty: nothing that is known. */
-static const char *advice_for(const comparison *c, const compare_run *run,
-                              const fault *fault) {
+static const char *advice_for(const compare_run *run, const fault *fault,
+                              bool alike) {
   const char *advice = fault->advice[kind_of(run)];
-  const struct fault *creeping = &faults[CREEPING_FAULT];
-  // of what should rest there is no slip that the direction could be along
-  if (advice == direction && relative_of(c, run, creeping) > NOTICE)
-    advice = creeping->advice[kind_of(run)];
+  const compare_figures *f = &run->figures;
+  // it helps where limits in two directions are kept in place of a cone
+  if (advice == direction &&
+      (alike || !(f->aslant_error_p90 > f->friction_error_p90 / ALIKE)))
+    advice = NULL;
   return advice == NULL ? "" : advice;
 }
 
@@ -605,9 +614,8 @@ static void add_troubles(comparison *c, verdict_line lines[], int *n) {
     line->unit = "steps taken or tried";
     line->relative = line->badness = INFINITY;
     snprintf(line->advice, sizeof line->advice, "%s", broke->advice);
-    snprintf(line->text, sizeof line->text,
-             "%s: %s, after %ld steps. Try this: %s.", c->runs[i].name,
-             broke->what, c->runs[i].figures.steps, broke->advice);
+    snprintf(line->text, sizeof line->text, "%s: %s, after %ld steps.",
+             c->runs[i].name, broke->what, c->runs[i].figures.steps);
   }
 }
 
@@ -641,20 +649,32 @@ static void add_fault(comparison *c, const fault *fault, verdict_line lines[],
   line->relative = most;
   // what other runs tell stands behind what a run's own steps do
   line->badness = fault->role == DECIDES ? 1 + most : most / (1 + most);
+  bool alike = known > 1 && most <= ALIKE * fewest;
   snprintf(line->advice, sizeof line->advice, "%s",
-           advice_for(c, worst, fault));
+           advice_for(worst, fault, alike));
   char part[32];
   add(line->text, sizeof line->text, "%s: ", worst->name);
   put_fault(line->text, sizeof line->text, c, worst, fault, false);
-  if (known > 1 && most <= ALIKE * fewest)
+  if (alike)
     add(line->text, sizeof line->text, ", much the same under all).");
   else if (known > 1)
     add(line->text, sizeof line->text, ", %s: %s).", least->name,
         percent(fewest, part));
   else
     add(line->text, sizeof line->text, ").");
-  if (line->advice[0] != '\0')
-    add(line->text, sizeof line->text, " Try this: %s.", line->advice);
+}
+
+/* The text says once what helps a stepper against several of its faults. */
+static void say_advice(verdict_line lines[], int n) {
+  for (int i = 0; i < n; i++) {
+    bool said = lines[i].advice[0] == '\0';
+    for (int k = 0; k < i; k++)
+      said |= strcmp(lines[i].stepper, lines[k].stepper) == 0 &&
+              strcmp(lines[i].advice, lines[k].advice) == 0;
+    if (!said)
+      add(lines[i].text, sizeof lines[i].text, " Try this: %s.",
+          lines[i].advice);
+  }
 }
 
 static int by_badness(const void *a, const void *b) {
@@ -681,4 +701,5 @@ void judge_verdict(comparison *c) {
   qsort(lines, (size_t)n, sizeof lines[0], by_badness);
   c->n_lines = n < VERDICT_LINES ? n : VERDICT_LINES;
   memcpy(c->lines, lines, (size_t)c->n_lines * sizeof lines[0]);
+  say_advice(c->lines, c->n_lines);
 }

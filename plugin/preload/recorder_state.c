@@ -232,25 +232,29 @@ static double row_mobility(const double J[12], const dWorldJoint *joint) {
 /* A row that gives way by more than this part of what it moves is a spring. */
 static const double SOFT = 1e-3;
 
-/* @return the joint's position error, m or rad */
+/* @return the joint's position error, m or rad: how far a spring of its own CFM has
+ *  given way is none */
 static double read_working_rows(working_rows *out, const dWorldJoint *joint,
                                 double h) {
   host_rows rows;
-  double error;
+  double errors[6], worst = 0;
   out->count = 0;
-  if (!host_joint_rows_and_error(joint->joint, h, &rows, &error)) return 0;
+  if (!host_joint_rows_and_errors(joint->joint, h, &rows, errors)) return 0;
   // a stepper that sees stops before they are reached tells of them, too
   dBodyID body = joint->body[0] != NULL ? joint->body[0] : joint->body[1];
-  bool any = dWorldGetStepper(dBodyGetWorld(body)) != NULL;
+  dWorldID world = dBodyGetWorld(body);
+  bool any = dWorldGetStepper(world) != NULL;
   for (unsigned i = 0; i < rows.count; i++) {
     memcpy(out->J[i], rows.J[i], sizeof out->J[i]);
-    out->works[i] = rows.lo[i] > -INFINITY || rows.hi[i] < INFINITY ||
-                    (rows.cfm[i] > HOST_DEFAULT_CFM &&
-                     rows.cfm[i] / h > SOFT * row_mobility(out->J[i], joint));
+    bool soft = rows.cfm[i] > HOST_DEFAULT_CFM &&
+                rows.cfm[i] / h > SOFT * row_mobility(out->J[i], joint);
+    out->works[i] = rows.lo[i] > -INFINITY || rows.hi[i] < INFINITY || soft;
     any |= out->works[i];
+    if (!soft || rows.cfm[i] <= dWorldGetCFM(world))
+      worst = fmax(worst, errors[i]);
   }
   if (any) out->count = rows.count;
-  return error;
+  return worst;
 }
 
 /* Of a stepper that takes rows halfway: the mean of both ends of the step. */

@@ -22,7 +22,7 @@
 
 #define RECORDING_MAGIC "ODERECRD"
 enum {
-  RECORDING_VERSION = 3,
+  RECORDING_VERSION = 4,
   RECORDING_HEAD = 4096,
   RECORDING_MESSAGE = 400,
   RECORDING_ARGUMENTS = 512
@@ -113,10 +113,12 @@ typedef struct recording_step {
   double processor; /* s: of the stepping thread in one step, the worst */
   double contact_error, cone_violation; /* m/s */
   double friction_error;                /* m/s: of a body */
-  double penetration;                   /* m */
-  double joint_error;                   /* m, rad */
-  double kinetic, potential;            /* J */
-  double energy_unexplained;            /* J: sum since the start */
+  double
+      aslant_error;   /* m/s: of that, by limits in two directions for a cone */
+  double penetration; /* m */
+  double joint_error; /* m, rad */
+  double kinetic, potential;   /* J */
+  double energy_unexplained;   /* J: sum since the start */
   double contact_work;         /* J: put in by contacts since the start */
   double crept;                /* m: the most of a body since the start */
   double momentum_unexplained; /* N s */
