@@ -416,12 +416,15 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   odd two 0 200 '^2 worlds were stepped'
   odd pop 0 100 '^1\. step: contacts push bodies apart with [0-9.]* J (.*, ah: 1 %)\. Try this: a smaller step'
   # steps that are cut where balls meet are judged by where these end, and what
-  # contacts are told explains what bodies do
+  # contacts are told explains what bodies do; by the normals as a step begins, which
+  # turn under schemes that ask the geoms again
   LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,gap,trapezoid,conserving -- ./odd bounce
   for scheme in gap trapezoid conserving; do
+    turns=1e-4
+    [ $scheme = gap ] || turns=1e-2
     check "bounce: $scheme keeps the law" \
-      figure_is $scheme contact_error_p90 'x < 1e-4'
+      figure_is $scheme contact_error_p90 "x < $turns"
     check "bounce: $scheme, the worst" \
       figure_is $scheme contact_error_worst 'x < 0.1'
     check "bounce: $scheme's forces explain its energy" \

@@ -22,7 +22,7 @@ done
 demo --scene slide --scene wheels
 check "slide and car: status 0" status_is 0
 check "slide and car: nothing broken" sh -c '! grep -q BROKEN "$1"' sh out
-check "stock brakes by 30 % too hard" out_has 'right are 0.917 m  *stops 30 % short  *stops 30 %'
+check "stock brakes by 30 % too hard" out_has 'must stop after 0.917 m  *stops 30 % short  *stops 30 %'
 check "and ode-mlcp does not" out_has 'stops where it must$'
 check "the car creeps on QuickStep alone" \
   out_has 'it has slid  *does not move  *creeps by 3[0-9] cm  *does not move'

@@ -108,7 +108,7 @@ def slide(run):
         return "stops where it must" if abs(part) < 2e-3 else \
             f"stops {abs(100 * part):.0f} % {'short' if part < 0 else 'late'}"
     ways = run.printed("distance")
-    return [figure(f"right are {STOP:.3f} m", ways, stops,
+    return [figure(f"must stop after {STOP:.3f} m", ways, stops,
                    lambda m: abs(m / exact - 1) < 2e-3),
             figure("friction, of mu times the load", ways,
                    lambda m: f"{100 * exact / m:.0f} %",
@@ -127,7 +127,7 @@ def wheels(run):
 def rope(run):
     open_by = [None if mm is None else mm / 1000 for mm in run.printed("widest joint")]
     return [figure("joints open by", open_by, length, lambda m: m < 2e-3),
-            figure("energy from nothing", run.told("energy_drift"),
+            figure("energy gone without a cause", run.told("energy_drift"),
                    lambda J: "none" if J < 39 else short(J, "J"), lambda J: J < 39)]
 
 
