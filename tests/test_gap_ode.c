@@ -879,7 +879,6 @@ static contact_entry entry_of(const gap_contact *contact, dGeomID a,
 static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
                            void move(dGeomID, int), int *contacts) {
   bool by_features = radius < 0;
-  contact_likeness likeness = contact_likeness_near(by_features ? 1 : radius);
   contact_memory memory = {0};
   memory_pool pool;
   memory_pool_open(&pool, &memory_from_malloc);
@@ -891,7 +890,8 @@ static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
     move(a, step);
     int count = query(a, b, 0.02);
     for (int i = 0; i < count; i++) entries[i] = entry_of(&found[i], a, b);
-    contact_memory_match(&memory, entries, count, &likeness, matches);
+    contact_memory_match(&memory, entries, count, by_features ? 1 : radius,
+                         matches);
     for (int i = 0; step > 0 && i < count; i++)
       unmatched +=
           matches[i].old == NULL || (by_features && matches[i].other_features);

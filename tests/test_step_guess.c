@@ -16,7 +16,8 @@
 static contact_entry point(unsigned long first, unsigned long second, double x,
                            double y) {
   return (contact_entry){.serial = {first, second},
-                         .local = {{x, y, 0.5}, {x, y, -0.5}}};
+                         .local = {{x, y, 0.5}, {x, y, -0.5}},
+                         .normal = {0, 0, 1}};
 }
 
 enum { MOST = 12 };
@@ -32,7 +33,7 @@ static void match(contact_memory *start, const contact_entry old[], int n_old,
   CU_ASSERT_FATAL(contact_memory_reserve(start, &pool, n_old));
   contact_memory_take(start, old, n_old);
   CU_ASSERT_FATAL(contact_memory_reserve(start, &pool, n_keys));
-  contact_memory_match(start, keys, n_keys, &CONTACT_NEAREST, matches);
+  contact_memory_match(start, keys, n_keys, INFINITY, matches);
 }
 
 static void test_nearest_pairs_first(void) {

@@ -18,7 +18,7 @@ static void add_contact(recall *r, const world_snapshot *world,
 
 bool recall_find(recall *r, const contact_memory *memory,
                  const world_snapshot *world, const world_contacts *contacts,
-                 bool stops, const contact_likeness *likeness) {
+                 bool stops, double radius) {
   if (contacts == NULL) contacts = &world->contacts;
   size_t most = (size_t)(world->n_joint_rows + contacts->n);
   r->arena.source = world->arena.source;
@@ -38,7 +38,7 @@ bool recall_find(recall *r, const contact_memory *memory,
   for (int k = 0; k < contacts->n; k++)
     if (stops || contacts->items[k].stop < 0)
       add_contact(r, world, contacts, k);
-  contact_memory_match(memory, r->keys, r->n_keys, likeness, r->matches);
+  contact_memory_match(memory, r->keys, r->n_keys, radius, r->matches);
   return true;
 }
 

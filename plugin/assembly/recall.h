@@ -21,11 +21,12 @@ typedef struct recall {
  *
  * @param contacts  NULL: the world's
  * @param stops     stops that are not reached, too
+ * @param radius    m, as contact_memory_match
  * @return false when memory ran out.
  */
 bool recall_find(recall *r, const contact_memory *memory,
                  const world_snapshot *world, const world_contacts *contacts,
-                 bool stops, const contact_likeness *likeness);
+                 bool stops, double radius);
 
 /** The memory of a contact, NULL for none. */
 const contact_entry *recall_contact(const recall *r, int k);

@@ -115,9 +115,8 @@ static bool recall_states(event_state *w, const contact_memory *memory,
   for (int k = 0; k < contacts->n; k++)
     if (!across || all_unchanged(w, contacts->items[k].point.body))
       world_contact_key(&w->keys[n++], w->s.here, contacts, k);
-  const contact_likeness near = contact_likeness_near(radius);
   if (!across) contact_memory_unclaim(memory);
-  contact_memory_match(memory, w->keys, n, &near, w->matches);
+  contact_memory_match(memory, w->keys, n, radius, w->matches);
   for (int i = 0; i < n; i++) {
     const contact_entry *old = w->matches[i].old;
     world_contact *contact = &contacts->items[w->keys[i].number];
@@ -137,8 +136,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
 /* Memory of the contacts of `ahead` after the last substep, into s.known. */
 static bool find_loads(event_state *w) {
   world_contacts *contacts = &w->ahead.contacts;
-  const contact_likeness near = contact_likeness_near(
-      motion_radius(&w->s.home, w->now.v, w->s.step->step_size));
+  double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
   int n = contacts->n;
   if (!EVENT_RESERVE(w, keys, n) || !EVENT_RESERVE(w, matches, n) ||
       !EVENT_RESERVE(w, s.known, n))
@@ -146,7 +144,7 @@ static bool find_loads(event_state *w) {
   for (int k = 0; k < n; k++)
     world_contact_key(&w->keys[k], &w->ahead, contacts, k);
   contact_memory_unclaim(&w->memory);
-  contact_memory_match(&w->memory, w->keys, n, &near, w->matches);
+  contact_memory_match(&w->memory, w->keys, n, radius, w->matches);
   for (int k = 0; k < n; k++) {
     recall_pair(&contacts->items[k], &w->memory, &w->matches[k]);
     w->s.known[k] = w->matches[k].old;

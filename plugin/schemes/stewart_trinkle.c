@@ -224,12 +224,9 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
 
 /* Find the problem's contacts among those of the last step. */
 static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
-  const contact_likeness near = {
-      .radius = motion_radius(&s->home, s->v, step->step_size),
-      .normal_product = -INFINITY};
   contact_memory_unclaim(step->memory);
   return recall_find(&s->recall, step->memory, &s->home, &s->problem.contacts,
-                     true, &near) ||
+                     true, motion_radius(&s->home, s->v, step->step_size)) ||
          outcome_no_memory(step->out);
 }
 

@@ -98,8 +98,7 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
     return false;
   find_free_velocities(s, step);
   choose_stops(s, step->step_size);
-  if (!recall_find(&s->recall, step->memory, &s->world, NULL, false,
-                   &CONTACT_NEAREST))
+  if (!recall_find(&s->recall, step->memory, &s->world, NULL, false, INFINITY))
     return outcome_no_memory(step->out);
 
   assembly_request request = scheme_request(step, &s->world);

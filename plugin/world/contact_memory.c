@@ -113,9 +113,6 @@ static void find_run(const contact_memory *memory, const contact_entry *key,
   *end = memory->run_first[run + 1];
 }
 
-const contact_likeness CONTACT_NEAREST = {.radius = INFINITY,
-                                          .normal_product = -INFINITY};
-
 /* ---- in a run --------------------------------------------------------------- */
 
 /* How far a contact is from an entry; other features are farther than any. */
@@ -143,16 +140,16 @@ static bool is_nearer(separation a, separation b) {
 }
 
 static bool are_alike(const contact_entry *entry, const contact_entry *key,
-                      separation apart, const contact_likeness *likeness) {
-  return sqrt(apart.square) <= likeness->radius &&
-         vec3_dot(entry->normal, key->normal) >= likeness->normal_product;
+                      separation apart, double radius) {
+  const double LEAST_PRODUCT = 0.7; /* of normals */
+  return sqrt(apart.square) <= radius &&
+         vec3_dot(entry->normal, key->normal) >= LEAST_PRODUCT;
 }
 
 /* The nearest entry for key k that is free, or taken by one farther from it;
  * -1 where there is none. */
 static int nearest_open(const contact_memory *memory, const contact_entry *key,
-                        const contact_likeness *likeness,
-                        const contact_match matches[],
+                        double radius, const contact_match matches[],
                         const contact_match *match, separation *apart) {
   int best = -1;
   for (int e = match->run; e < match->run_end; e++) {
@@ -164,8 +161,7 @@ static int nearest_open(const contact_memory *memory, const contact_entry *key,
     if (taker >= 0 && !is_nearer(to, (separation){matches[taker].other_features,
                                                   matches[taker].square}))
       continue;
-    if (likeness != &CONTACT_NEAREST && !are_alike(entry, key, to, likeness))
-      continue;
+    if (!are_alike(entry, key, to, radius)) continue;
     best = e;
     *apart = to;
   }
@@ -175,14 +171,12 @@ static int nearest_open(const contact_memory *memory, const contact_entry *key,
 /* Every key takes its nearest entry; who is turned out of one looks on. In the
  * end no key and entry are nearer to each other than to what they have. */
 static void match_contact(const contact_memory *memory,
-                          const contact_entry keys[], int k,
-                          const contact_likeness *likeness,
+                          const contact_entry keys[], int k, double radius,
                           contact_match matches[]) {
   while (k >= 0) {
     separation apart;
     contact_match *match = &matches[k];
-    int found =
-        nearest_open(memory, &keys[k], likeness, matches, match, &apart);
+    int found = nearest_open(memory, &keys[k], radius, matches, match, &apart);
     match->old = found >= 0 ? &memory->entries[found] : NULL;
     if (found < 0) return;
     int turned_out = memory->claims[found].taker;
@@ -210,8 +204,7 @@ static int find_joint(const contact_memory *memory, const contact_entry *key,
 
 static void match_joint(const contact_memory *memory,
                         const contact_entry keys[], int k, int found,
-                        const contact_likeness *likeness,
-                        contact_match matches[]) {
+                        double radius, contact_match matches[]) {
   int turned_out = memory->claims[found].taker;
   separation apart = separate(&memory->entries[found], &keys[k]);
   matches[k].old = &memory->entries[found];
@@ -219,7 +212,7 @@ static void match_joint(const contact_memory *memory,
   matches[k].other_features = apart.other_features;
   matches[k].square = apart.square;
   memory->claims[found].taker = k;
-  match_contact(memory, keys, turned_out, likeness, matches);
+  match_contact(memory, keys, turned_out, radius, matches);
 }
 
 /* Hang key k into the list of its run. */
@@ -237,8 +230,7 @@ static void chain_key(const contact_memory *memory, int k,
 }
 
 void contact_memory_match(const contact_memory *memory,
-                          const contact_entry keys[], int count,
-                          const contact_likeness *likeness,
+                          const contact_entry keys[], int count, double radius,
                           contact_match matches[]) {
   for (int k = 0; k < count; k++) {
     contact_match *match = &matches[k];
@@ -258,8 +250,8 @@ void contact_memory_match(const contact_memory *memory,
     chain_key(memory, k, matches);
     int found = find_joint(memory, &keys[k], match);
     if (found >= 0)
-      match_joint(memory, keys, k, found, likeness, matches);
+      match_joint(memory, keys, k, found, radius, matches);
     else
-      match_contact(memory, keys, k, likeness, matches);
+      match_contact(memory, keys, k, radius, matches);
   }
 }

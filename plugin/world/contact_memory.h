@@ -96,21 +96,6 @@ void contact_memory_unclaim(const contact_memory *memory);
 void contact_memory_take(contact_memory *memory, const contact_entry entries[],
                          int count);
 
-/** The measure by which contacts are the same. */
-typedef struct contact_likeness {
-  double radius;         /* m: contacts further apart are others */
-  double normal_product; /* and those whose normals have a lesser product */
-} contact_likeness;
-
-/** The nearest contact of the same bodies, wherever it is. */
-extern const contact_likeness CONTACT_NEAREST;
-
-/** Within a step: `radius`, and normals within some 45 degrees: a corner can
- *  touch a floor and a wall. */
-static inline contact_likeness contact_likeness_near(double radius) {
-  return (contact_likeness){.radius = radius, .normal_product = 0.7};
-}
-
 /**
  * Find keys among the entries of the last step: the same joint or stop, the contact
  * of the same joint, or one of the same bodies, of the same features before others,
@@ -118,12 +103,15 @@ static inline contact_likeness contact_likeness_near(double radius) {
  * point that slides over one body moves in the other's frame. Keys of the same
  * bodies come in one call.
  *
+ * Contacts whose normals are more than some 45 degrees apart are others: a corner can
+ * touch a floor and a wall.
+ *
  * @param keys     [count]
+ * @param radius   m: contacts further apart are others; may be infinite
  * @param matches  [count] out
  */
 void contact_memory_match(const contact_memory *memory,
-                          const contact_entry keys[], int count,
-                          const contact_likeness *likeness,
+                          const contact_entry keys[], int count, double radius,
                           contact_match matches[]);
 
 #endif

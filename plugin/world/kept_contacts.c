@@ -185,7 +185,6 @@ static const dContact *told_beside(const kept_contacts *kept, int run) {
 
 bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
                                double step_size, const told_contacts *told) {
-  const contact_likeness alike = {.radius = INFINITY, .normal_product = 0.7};
   dVector3 gravity;
   kept->n_joints = 0;
   dWorldGetGravity(world, gravity);
@@ -194,7 +193,7 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
       !contact_memory_reserve(&kept->memory, kept->pool, kept->n) ||
       !POOL_RESERVE(kept->pool, kept->matches, kept->n))
     return false;
-  contact_memory_match(&kept->memory, kept->entries, kept->n, &alike,
+  contact_memory_match(&kept->memory, kept->entries, kept->n, INFINITY,
                        kept->matches);
   for (int run = 0; run < kept->memory.n_runs; run++)
     for (int e = kept->memory.run_first[run];

@@ -141,8 +141,7 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
   for (int k = 0; k < contacts->n; k++)
     world_contact_key(&entries[k], world, contacts, k);
   contact_memory_take(&matcher->memory, entries, contacts->n);
-  contact_likeness near = contact_likeness_near(radius);
-  contact_memory_match(&matcher->memory, keys, count, &near, matches);
+  contact_memory_match(&matcher->memory, keys, count, radius, matches);
   for (int k = 0; k < count; k++)
     match[k] = matches[k].old != NULL ? matches[k].old->number : -1;
   return true;
