@@ -154,7 +154,14 @@
   ROW(int, edges_turned, SUM, SUM(edges_turned), "",                          \
       "friction sets turned towards the slip of their answer")                \
   ROW(int, edges_left, SUM, SUM(edges_left), "",                              \
-      "friction sets that slide and were left more than 1e-4 rad off") \
+      "friction sets that slide and were left with a defect above 1e-6")       \
+  ROW(double, friction_defect, MOST, MOST(friction_defect_worst), "",         \
+      "how far the friction of a contact is from Coulomb's law at worst, "    \
+      "over g h: a residual on the cone in place of its edges")               \
+  ROW(double, friction_work, SUM, SUM(friction_work), "J",                    \
+      "taken by the friction of contacts that slide")                         \
+  ROW(double, coulomb_work, SUM, SUM(coulomb_work), "J",                      \
+      "what Coulomb's law takes at the same slips and normal forces")         \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -191,6 +198,11 @@
   FIELD("inaccurate", inaccurate)                                             \
   FIELD("position_error_m", position_error)                                   \
   FIELD("given_way_m", given_way)                                             \
+  FIELD("edges_turned", edges_turned)                                         \
+  FIELD("edges_left", edges_left)                                             \
+  FIELD("friction_defect", friction_defect)                                   \
+  FIELD("friction_work_J", friction_work)                                     \
+  FIELD("coulomb_work_J", coulomb_work)                                       \
   /* a new row goes above this line */
 
 #endif

@@ -6,10 +6,12 @@
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
 
-/* Slips of less than this part of g h have no direction. */
-static const double SLOW = 1e-3;
-/* rad: a vertex this near the slip opposes it. */
-static const double OPPOSES = 1e-4;
+/* Slips of less than this part of g h have no direction: blocks of soft contacts settle
+ * by up to 2e-4. */
+static const double SLOW = 3e-4;
+/* A set is wrong that is off by this part of g h: a millionth of a radian where a body
+ * slides with mu 1. */
+static const double WRONG = 1e-6;
 
 /* The answer of a friction set, in coordinates in which its ellipse is a circle. */
 typedef struct edge_look {
@@ -39,7 +41,7 @@ static edge_look look_at(const mlcp_problem *problem,
   }
   double speed = hypot(of.slip[0], of.slip[1]);
   of.slides = speed > slow;
-  if (!of.slides) return of;
+  if (speed <= WRONG * problem->velocity_floor) return of; // nor off by more
   for (int d = 0; d < 2; d++)
     diagonal += 0.5 * mlcp_row_diagonal(problem, set->first_row + d) *
                 set->ellipse[d] * set->ellipse[d];
@@ -52,35 +54,35 @@ static edge_look look_at(const mlcp_problem *problem,
   double share = length > of.limit ? of.limit / length : 1;
   for (int d = 0; d < 2; d++) left[d] = of.force[d] - share * to[d];
   of.off = hypot(left[0], left[1]) * of.mobility;
-  /* 1 - cos of the angle, or what the force falls short by */
-  of.wrong = of.defect > 0.5 * OPPOSES * OPPOSES * of.limit * speed &&
-             of.off > OPPOSES * slow;
+  of.wrong = of.slides && of.off > WRONG * problem->velocity_floor;
   return of;
 }
 
-/* The share of Coulomb's power that friction lacks; *n_wrong sets lack it. */
-static double lacking(const mlcp_problem *problem,
-                      const mlcp_solution *solution, int *n_wrong) {
-  double power = 0, defect = 0;
-  *n_wrong = 0;
+/* What all sets of an answer come to. */
+typedef struct edges_look {
+  double law, defect; /* J: sums of limit |slip| and of the defects */
+  double off;         /* m/s: the largest */
+  int n_wrong;
+} edges_look;
+
+static edges_look look_at_all(const mlcp_problem *problem,
+                              const mlcp_solution *solution) {
+  edges_look all = {.off = 0};
   for (int i = 0; i < problem->n_frictions; i++) {
     const edge_look of = look_at(problem, solution, i);
+    all.off = fmax(all.off, of.off);
     if (!of.slides) continue;
-    power += of.limit * hypot(of.slip[0], of.slip[1]);
-    defect += of.defect;
-    *n_wrong += of.wrong;
+    all.law += of.limit * hypot(of.slip[0], of.slip[1]);
+    all.defect += of.defect;
+    all.n_wrong += of.wrong;
   }
-  return power > 0 ? defect / power : 0;
+  return all;
 }
 
-/* --- turns ------------------------------------------------------------------ */
-
-/* What is known of a set from its turns. */
-typedef struct edge_turn {
-  int times;
-  double aim;  /* rad: of the last look, how far the target was off, */
-  double made; /* and the turn that was made then */
-} edge_turn;
+/* The share of Coulomb's power that friction lacks. */
+static double lacking(const edges_look *all) {
+  return all->law > 0 ? all->defect / all->law : 0;
+}
 
 static double angle_of(const component_problem *c, int i) {
   const mlcp_friction *set = &c->problem.frictions[i];
@@ -88,56 +90,7 @@ static double angle_of(const component_problem *c, int i) {
   return atan2(u[1] / set->ellipse[1], u[0] / set->ellipse[0]);
 }
 
-static void turn_to(component_problem *c, int i, double angle) {
-  const mlcp_friction *set = &c->problem.frictions[i];
-  for (int k = 0; k < set->n_pairs; k++) {
-    double at = angle + M_PI * k / set->n_pairs;
-    double *u = c->set.pairs[set->first_pair + k].u;
-    u[0] = set->ellipse[0] * cos(at);
-    u[1] = set->ellipse[1] * sin(at);
-  }
-}
-
-/* The nearest of the angles that differ by whole periods. */
-static double wrap(double angle, double period) {
-  return angle - period * floor(angle / period + 0.5);
-}
-
-/* A secant step towards where the target is the angle itself: at most four times as
- * far as the target is, at least a fifth of it. */
-static double secant(const edge_turn *turn, double aim) {
-  const double FAR = 4, NEAR = 0.2;
-  if (turn->times < 2) return aim;
-  double slope = (aim - turn->aim) / turn->made; /* -1: one step would do */
-  if (slope > NEAR) return aim;
-  return aim * fmax(slope < -1 / FAR ? -1 / slope : FAR, NEAR);
-}
-
-/* Turn set i, and start it at the vertex against its slip.
- * @return false where it lies as it should. */
-static bool turn_set(component_problem *c, int i, edge_turn *turn) {
-  const double NONE = 1e-9; /* rad */
-  const mlcp_friction *set = &c->problem.frictions[i];
-  const edge_look of = look_at(&c->problem, &c->solution, i);
-  if (!of.wrong) return false;
-  /* by its slip first: the force across a guide is any. Then by the projection's
-   * argument, whose fixed point is the cone's: slips swing about a target that sticks */
-  double to[2];
-  for (int d = 0; d < 2; d++)
-    to[d] =
-        turn->times == 0 ? of.slip[d] : of.slip[d] / of.mobility - of.force[d];
-  double period = M_PI / set->n_pairs, now = angle_of(c, i);
-  double target = atan2(to[1], to[0]), aim = wrap(target - now, period);
-  double step = secant(turn, aim);
-  step = fmax(fmin(step, period / 2), -period / 2);
-  if (fabs(step) < NONE) return false;
-  *turn = (edge_turn){turn->times + 1, aim, step};
-  turn_to(c, i, now + step);
-  double vertex = target - wrap(target - (now + step), period);
-  c->solution.p[set->first_row] = -of.limit * set->ellipse[0] * cos(vertex);
-  c->solution.p[set->first_row + 1] = -of.limit * set->ellipse[1] * sin(vertex);
-  return true;
-}
+/* --- turns ------------------------------------------------------------------ */
 
 static void copy_solution(const mlcp_problem *problem, const mlcp_solution *to,
                           const mlcp_solution *from) {
@@ -148,26 +101,43 @@ static void copy_solution(const mlcp_problem *problem, const mlcp_solution *to,
          (size_t)problem->n_frictions * sizeof *to->lambda);
 }
 
+/* True if a set of four edges lies differently in two lists of pairs. */
+static bool is_turned(const mlcp_friction *set, const mlcp_pair a[],
+                      const mlcp_pair b[]) {
+  if (!(set->ellipse[0] > 0)) return false;
+  const double *u = a[set->first_pair].u, *v = b[set->first_pair].u;
+  double x = u[0] / set->ellipse[0], y = u[1] / set->ellipse[1];
+  double to_x = v[0] / set->ellipse[0], to_y = v[1] / set->ellipse[1];
+  double along = x * to_x + y * to_y, across = x * to_y - y * to_x;
+  return fmin(fabs(along), fabs(across)) > WRONG;
+}
+
+static void add_work(solver_report *sum, const solver_report *more) {
+  sum->factorisations += more->factorisations;
+  sum->pivots += more->pivots;
+  sum->iterations += more->iterations;
+  sum->work += more->work;
+}
+
 bool component_edges_follow(assembly *a, component_problem *c,
                             const solver_options *options,
                             solver_report *solve) {
-  enum { ROUNDS = 8, FEW = 4 };
+  const double worth_it = 0.5; // of what was lacking before
   const mlcp_problem *problem = &c->problem;
   ode_mlcp_report *report = &c->out->report;
-  int wrong;
-  double least = lacking(problem, &c->solution, &wrong);
-  if (wrong == 0) return true;
+  edges_look look = look_at_all(problem, &c->solution);
+  if (look.n_wrong == 0) return true;
 
-  size_t n = (size_t)problem->n_frictions;
-  edge_turn *turns;
-  mlcp_pair *pairs;
+  size_t n = (size_t)problem->n_frictions, n_rows = (size_t)problem->n_rows;
+  size_t size = (size_t)problem->n_pairs * sizeof(mlcp_pair);
+  mlcp_pair *first, *pairs;
   mlcp_solution best;
   double *guess;
-  if (!ARENA_TAKE(&a->arena, turns, n) ||
+  if (!ARENA_TAKE(&a->arena, first, problem->n_pairs) ||
       !ARENA_TAKE(&a->arena, pairs, problem->n_pairs) ||
-      !ARENA_TAKE(&a->arena, guess, problem->n_rows) ||
+      !ARENA_TAKE(&a->arena, guess, n_rows) ||
       !ARENA_TAKE(&a->arena, best.v, 6 * problem->n_bodies) ||
-      !ARENA_TAKE(&a->arena, best.p, problem->n_rows) ||
+      !ARENA_TAKE(&a->arena, best.p, n_rows) ||
       !ARENA_TAKE(&a->arena, best.beta, 2 * problem->n_pairs) ||
       !ARENA_TAKE(&a->arena, best.lambda, n))
     return false;
@@ -175,47 +145,58 @@ bool component_edges_follow(assembly *a, component_problem *c,
     if (!ARENA_TAKE(&a->arena, c->turned, n)) return false;
     memset(c->turned, 0, n * sizeof *c->turned);
   }
-  memset(turns, 0, n * sizeof *turns);
-  memcpy(pairs, c->set.pairs, (size_t)problem->n_pairs * sizeof *pairs);
+  memcpy(first, c->set.pairs, size);
+  memcpy(pairs, c->set.pairs, size);
   copy_solution(problem, &best, &c->solution);
 
-  /* as much work again as the first solve took, or a few factorisations */
-  long first = solve->factorisations;
-  int left = wrong;
+  double least = lacking(&look), before = INFINITY;
+  int left = look.n_wrong;
   solver_options again = *options;
-  for (int round = 0;
-       round < ROUNDS && wrong > 0 && solve->factorisations <= 2 * first + FEW;
-       round++) {
-    int turned = 0;
+  while (left > 0 && least <= worth_it * before) {
+    bool turned;
+    before = least;
     again.budget = options->budget - solve->work;
-    if (!(again.budget > 0)) break;
-    for (int i = 0; i < problem->n_frictions; i++)
-      turned += turn_set(c, i, &turns[i]);
-    if (turned == 0) break;
-    report->edges_turned += turned;
-    memcpy(guess, c->solution.p, (size_t)problem->n_rows * sizeof *guess);
-    solver_report next =
-        solver_solve(a->solver, problem, &again, guess, &c->solution);
-    solve->factorisations += next.factorisations;
-    solve->pivots += next.pivots;
-    solve->iterations += next.iterations;
-    solve->work += next.work;
-    if (!solver_succeeded(next.status)) break;
-    double now = lacking(problem, &c->solution, &wrong);
-    if (wrong > 0 && !(now < least)) continue;
-    least = now;
-    left = wrong;
+    solver_report next = solver_turn_edges(a->solver, problem, &again,
+                                           &c->solution, c->set.pairs, &turned);
+    if (next.status == SOLVER_NO_MEMORY) return false;
+    add_work(solve, &next);
+    if (!turned) break;
+    bool ended = solver_succeeded(next.status);
+    if (!ended) {
+      memcpy(guess, c->solution.p, n_rows * sizeof *guess);
+      again.budget = options->budget - solve->work;
+      next = solver_solve(a->solver, problem, &again, guess, &c->solution);
+      add_work(solve, &next);
+      if (!solver_succeeded(next.status)) break;
+    }
+    look = look_at_all(problem, &c->solution);
+    if (look.n_wrong > 0 && !(lacking(&look) < least)) break;
+    least = lacking(&look);
+    left = look.n_wrong;
     solve->residual = next.residual;
     solve->status = next.status;
-    memcpy(pairs, c->set.pairs, (size_t)problem->n_pairs * sizeof *pairs);
+    memcpy(pairs, c->set.pairs, size);
     copy_solution(problem, &best, &c->solution);
+    if (ended) break;
   }
-  report->edges_left += left;
-  for (int i = 0; i < problem->n_frictions; i++)
-    c->turned[i] |= turns[i].times > 0;
-  memcpy(c->set.pairs, pairs, (size_t)problem->n_pairs * sizeof *pairs);
+  memcpy(c->set.pairs, pairs, size);
   copy_solution(problem, &c->solution, &best);
+  report->edges_left += left;
+  for (int i = 0; i < problem->n_frictions; i++) {
+    bool turned = is_turned(&problem->frictions[i], first, pairs);
+    report->edges_turned += turned;
+    c->turned[i] |= turned;
+  }
   return true;
+}
+
+void component_edges_measure(const component_problem *c) {
+  ode_mlcp_report *report = &c->out->report;
+  edges_look all = look_at_all(&c->problem, &c->solution);
+  report->friction_defect =
+      fmax(report->friction_defect, all.off / c->problem.velocity_floor);
+  report->coulomb_work += all.law;
+  report->friction_work += all.law - all.defect;
 }
 
 /* --- what the next step starts from ------------------------------------------ */

@@ -193,7 +193,11 @@ static void put_generators(builder *b, int first, const draft *d,
   find_generators(b, set);
   for (int k = 0; k < set->n_pairs; k++) {
     int at = first + k;
-    double f = b->generator[k][0], g = b->generator[k][1];
+    // a square in an ellipse: in units in which that is a circle
+    bool stretched = set->n_pairs == 2 && set->ellipse[0] != set->ellipse[1];
+    double unit = stretched ? M_SQRT2 * b->length[k] : 1;
+    double length = b->length[k] / unit;
+    double f = unit * b->generator[k][0], g = unit * b->generator[k][1];
     box->origin[at] = (box_origin){-1, set_index, {f, g}};
     if (set->n_base == 1) g = 0;
     put_jacobian(box, at, d, one, f, other, g);
@@ -201,8 +205,8 @@ static void put_generators(builder *b, int first, const draft *d,
     box->compliance[at] = f * one->compliance * f + g * other->compliance * g;
     box->type[at] = BOX_FRICTION;
     box->low[at] = 0;
-    box->high[at] = b->length[k] * set->limit;
-    box->coefficient[at] = b->length[k] * coefficient;
+    box->high[at] = length * set->limit;
+    box->coefficient[at] = length * coefficient;
   }
 }
 

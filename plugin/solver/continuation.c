@@ -29,6 +29,7 @@
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
+#include "solver/newton.h"
 #include "solver/spread.h"
 
 struct continuation_space {
@@ -64,21 +65,6 @@ bool continuation_reserve(solve_work *work) {
          ARENA_TAKE(arena, s->newton_dv, n_v) &&
          ARENA_TAKE(arena, s->balance, n_v) &&
          ARENA_TAKE(arena, s->momentum, n_v);
-}
-
-static double dot_product(int n, const double a[], const double b[]) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
-/* M x, body by body. */
-static void times_mass(const box_problem *box, const double x[], double Mx[]) {
-  for (int b = 0; b < box->n_bodies; b++) {
-    const double *M = box->problem->bodies[b].mass;
-    for (int i = 0; i < 6; i++)
-      Mx[6 * b + i] = dot_product(6, M + 6 * i, x + 6 * b);
-  }
 }
 
 /* ---- impulses of velocities ------------------------------------------------ */
@@ -119,16 +105,6 @@ static void find_slips(continuation *c) {
   for (int r = 0; r < box->n_rows; r++)
     c->space.slip[r] +=
         box->bias[r] - c->prox * box->diagonal[r] * c->space.anchor[r];
-}
-
-/* F at newton_v and impulses p. */
-static void find_balance(continuation *c, const double p[]) {
-  int n_v = 6 * c->box->n_bodies;
-  for (int i = 0; i < n_v; i++)
-    c->space.newton_dv[i] = c->space.newton_v[i] - c->box->v_base[i];
-  times_mass(c->box, c->space.newton_dv, c->space.balance);
-  box_impulses(c->box, p, c->space.momentum);
-  for (int i = 0; i < n_v; i++) c->space.balance[i] -= c->space.momentum[i];
 }
 
 /* ---- the linear system ------------------------------------------------------ */
@@ -208,34 +184,11 @@ static int predict(continuation *c, double p[]) {
   return count_misses(c, p, work->r);
 }
 
-/* Where on the step newton_dv the balance's share along it is gone for the most
- * part. @param at_0  that share at its beginning, below 0. */
-static double search_line(continuation *c, double at_0, double mass_v,
-                          double mass_dv) {
-  enum { MAX_TRIES = 10 };
-  const double enough = 0.1;  // of the share at the beginning
-  const double inside = 0.01; // of the interval, off its ends
-  double low = 0, high = 1, at_low = at_0, at_high = NAN, t = 1;
-  for (int k = 0; k < MAX_TRIES; k++) {
-    impulses_at(c, t, c->space.trial_p, NULL);
-    double at =
-        mass_v + t * mass_dv -
-        dot_product(c->box->n_rows, c->space.trial_p, c->space.slip_step);
-    if (k == 0 && at <= -enough * at_0) return 1;
-    if (fabs(at) <= -enough * at_0) return t;
-    if (at < 0) {
-      low = t;
-      at_low = at;
-    } else {
-      high = t;
-      at_high = at;
-    }
-    // secant and halving in turn
-    t = k & 1 ? 0.5 * (low + high)
-              : low - at_low * (high - low) / (at_high - at_low);
-    t = larger_of(t, low + inside * (high - low));
-  }
-  return t;
+/* p . J dv at t along the step newton_dv. */
+static double work_at(void *of, double t) {
+  continuation *c = of;
+  impulses_at(c, t, c->space.trial_p, NULL);
+  return newton_dot(c->box->n_rows, c->space.trial_p, c->space.slip_step);
 }
 
 /* Newton's method from the states and velocities that stand; p out.
@@ -246,29 +199,27 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
   int n_v = 6 * box->n_bodies, n_short = 0;
-  find_balance(c, p);
   for (c->n_steps = 0; c->n_steps < MAX_STEPS; c->n_steps++) {
     if (work->spent > most_spent || !factor(c)) return false;
     double *dv = c->space.newton_dv;
+    newton_balance(box, c->space.newton_v, p, c->space.momentum,
+                   c->space.balance);
     for (int i = 0; i < n_v; i++) dv[i] = -c->space.balance[i];
     body_blocks_solve(&work->blocks, dv);
     work->spent += work->cost.solve;
     work->iterations++;
-    double at_0 = dot_product(n_v, dv, c->space.balance);
+    double at_0 = newton_dot(n_v, dv, c->space.balance);
     if (!isfinite(at_0)) return false;
     box_relative(box, dv, c->space.slip_step);
-    times_mass(box, dv, c->space.momentum);
-    double mass_dv = dot_product(n_v, dv, c->space.momentum), mass_v = 0;
-    for (int i = 0; i < n_v; i++)
-      mass_v += c->space.momentum[i] * (c->space.newton_v[i] - box->v_base[i]);
-
     memcpy(c->space.kept_state, work->state,
            sizeof *work->state * (size_t)box->n_rows);
     int n_changed = impulses_at(c, 1, c->space.trial_p, c->space.kept_state);
     double t = 1;
     if (n_changed > 0) {
       if (at_0 > 0) return false;
-      if (at_0 < 0) t = search_line(c, at_0, mass_v, mass_dv);
+      if (at_0 < 0)
+        t = newton_line(box, c->space.newton_v, dv, c->space.momentum, at_0,
+                        work_at, c);
     }
     n_short = t < short_step ? n_short + 1 : 0;
     if (n_short > MAX_SHORT) return false;
@@ -278,7 +229,6 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
            sizeof *c->space.slip_step * (size_t)box->n_rows);
     n_changed = impulses_at(c, 0, p, work->state);
     if (n_changed == 0) return true;
-    find_balance(c, p);
   }
   return false;
 }

@@ -5,6 +5,7 @@
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
+#include "solver/cone.h"
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
@@ -217,6 +218,8 @@ static solver_report no_memory(void) {
   return (solver_report){.status = SOLVER_NO_MEMORY, .residual = INFINITY};
 }
 
+static const double usual_share = 0.7; // of the tolerances
+
 /* What residuals end the stages: a share of the tolerances. */
 static void set_limits(solve_work *work, const solver_options *options,
                        double share) {
@@ -225,6 +228,19 @@ static void set_limits(solve_work *work, const solver_options *options,
   if (isfinite(options->budget))
     work->enough = larger_of(work->target, share * options->acceptable);
   work->soon = has_few_rows(work) ? work->target : work->enough;
+}
+
+/* Room for the iterates of work->box, and nothing spent yet. */
+static bool begin(solve_work *work, const solver_options *options) {
+  if (!solve_work_reserve(work) ||
+      !body_blocks_order(&work->blocks, work->box.n_bodies,
+                         work->box.body_pairs, work->box.n_body_pairs))
+    return false;
+  solve_work_set_cost(work);
+  work->factorisations = work->iterations = work->pivots = 0;
+  work->spent = 0;
+  work->budget = options->budget;
+  return true;
 }
 
 /* The problem's unknowns from the best impulses, and their residual. */
@@ -241,19 +257,13 @@ static solver_report solve_by_stages(solve_work *work,
                                      const double guess[],
                                      const mlcp_solution *solution) {
   // a friction edge may miss by more than its generators: go on when it does
-  const double usual_share = 0.7, second_share = 0.1; // of the tolerances
+  const double second_share = 0.1;
   double *slips;
   if (!ARENA_TAKE(&work->arena, slips, work->box.problem->n_rows) ||
-      !solve_work_reserve(work) || !continuation_reserve(work) ||
+      !begin(work, options) || !continuation_reserve(work) ||
       !interior_point_reserve(work) || !pivots_reserve(work) ||
-      !homotopy_reserve(work) ||
-      !body_blocks_order(&work->blocks, work->box.n_bodies,
-                         work->box.body_pairs, work->box.n_body_pairs))
+      !homotopy_reserve(work))
     return no_memory();
-  solve_work_set_cost(work);
-  work->factorisations = work->iterations = work->pivots = 0;
-  work->spent = 0;
-  work->budget = options->budget;
   set_limits(work, options, usual_share);
   bool reached =
       options->precise ? run_precisely(work, guess) : run_stages(work, guess);
@@ -299,6 +309,12 @@ static solver_report solve_by_lemke(lemke_mlcp_workspace *workspace,
                          .stopped = lemke.status == LEMKE_PIVOT_LIMIT};
 }
 
+static solver_status status_of(double residual, const solver_options *options) {
+  return residual <= options->tolerance    ? SOLVER_SOLVED
+         : residual <= options->acceptable ? SOLVER_ACCEPTED
+                                           : SOLVER_DEGRADED;
+}
+
 solver_report solver_solve(solver_workspace *workspace,
                            const mlcp_problem *problem,
                            const solver_options *options, const double guess[],
@@ -320,9 +336,38 @@ solver_report solver_solve(solver_workspace *workspace,
           ? solve_by_stages(work, options, guess, solution)
           : solve_by_lemke(workspace->lemke, problem, options, solution);
   if (report.status == SOLVER_NO_MEMORY) return report;
-  report.status = report.residual <= options->tolerance    ? SOLVER_SOLVED
-                  : report.residual <= options->acceptable ? SOLVER_ACCEPTED
-                                                           : SOLVER_DEGRADED;
+  report.status = status_of(report.residual, options);
   report.stopped = report.stopped && report.status == SOLVER_DEGRADED;
   return report;
+}
+
+solver_report solver_turn_edges(solver_workspace *workspace,
+                                const mlcp_problem *problem,
+                                const solver_options *options,
+                                const mlcp_solution *solution,
+                                mlcp_pair pairs[], bool *turned) {
+  solve_work *work = &workspace->work;
+  double *slips;
+  *turned = false;
+  arena_start(&work->arena);
+  box_status built = box_build(&work->box, &work->arena, problem);
+  if (built == BOX_UNSUITABLE)
+    return (solver_report){.status = SOLVER_DEGRADED, .residual = INFINITY};
+  if (built == BOX_NO_MEMORY ||
+      !ARENA_TAKE(&work->arena, slips, problem->n_rows) ||
+      !begin(work, options) || !cone_reserve(work))
+    return no_memory();
+  set_limits(work, options, usual_share);
+  take_guess(work, solution->p);
+  *turned = cone_solve(work, solution->p, pairs);
+  double residual = INFINITY;
+  // the reference solves what is turned itself
+  if (*turned && options->kind == SOLVER_FAST)
+    residual = mlcp_complete(problem, work->box.scale, solution, slips);
+  return (solver_report){.status = status_of(residual, options),
+                         .stage = SOLVER_STAGE_CONTINUATION,
+                         .residual = residual,
+                         .factorisations = work->factorisations,
+                         .iterations = work->iterations,
+                         .work = work->spent};
 }

@@ -39,4 +39,21 @@ solver_report solver_solve(solver_workspace *workspace,
                            const solver_options *options, const double guess[],
                            const mlcp_solution *solution);
 
+/**
+ * Turn friction polygons of four edges towards Coulomb's law, from an answer of
+ * `problem`: to where impulses that obey that law (cone.h) are the polygons' answer.
+ *
+ * @param solution  in: p, the answer's; out: those impulses, or as near as Newton's
+ *                  method gets, and what belongs to them
+ * @param pairs     [n_pairs] the problem's own, which are turned
+ * @param turned    out: false where nothing came of it; solution and pairs are as they
+ *                  were
+ * @return as solver_solve, with the residual of the turned problem.
+ */
+solver_report solver_turn_edges(solver_workspace *workspace,
+                                const mlcp_problem *problem,
+                                const solver_options *options,
+                                const mlcp_solution *solution,
+                                mlcp_pair pairs[], bool *turned);
+
 #endif
