@@ -12,6 +12,7 @@
 #include "command/arguments.h"
 #include "command/command.h"
 #include "common/clock.h"
+#include "impacts/impact.h"
 
 /* Any number of a sample is below. */
 #define MOST_SAMPLES ((uint64_t)1 << 40)
@@ -171,21 +172,18 @@ static void show_progress(void *context, uint64_t done, uint64_t total) {
 /* ---- the work ---------------------------------------------------------- */
 
 /* Contact velocities of `count` velocities, from malloc; what only rounding
- * keeps from 0, beside those before the impact, is set to it. */
+ * keeps from 0 is set to it. */
 static double *rows_of(const impact_result *result, const double v[],
                        int count) {
-  const ode_mlcp_impact_problem *problem = &result->input->problem;
-  int n = problem->n_contacts * (1 + problem->n_tangents);
-  double *rows = malloc(((size_t)count + 1) * (size_t)n * sizeof *rows);
+  int n = impact_row_count(result);
+  double *rows = malloc((size_t)count * (size_t)n * sizeof *rows + 1);
   if (rows == NULL) return NULL;
   for (int k = 0; k < count; k++)
     ode_mlcp_impact_contact_velocities(
-        result->impact, &v[k * problem->n_velocities], &rows[k * n]);
-  double *before = &rows[count * n], scale = 0;
-  ode_mlcp_impact_contact_velocities(result->impact, problem->v, before);
-  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
+        result->impact, &v[k * result->input->problem.n_velocities],
+        &rows[k * n]);
   for (int i = 0; i < count * n; i++)
-    if (fabs(rows[i]) <= 1e-12 * scale) rows[i] = 0;
+    if (fabs(rows[i]) <= 1e-12 * result->velocity_scale) rows[i] = 0;
   return rows;
 }
 
@@ -364,25 +362,18 @@ static int report(const settings *settings, impact_result *result) {
   return status;
 }
 
-static bool take_velocity_scale(impact_result *result) {
-  int n = impact_row_count(result);
-  double *before = malloc((size_t)n * sizeof *before), scale = 0;
-  if (before == NULL) return false;
-  ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
-                                     before);
-  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
-  free(before);
-  result->velocity_scale = scale > 0 ? scale : 1;
-  return true;
-}
-
 static int make_ready(const impact_input *input, impact_result *result) {
   char why[IMPACT_MESSAGE / 2];
   ode_mlcp_impact_status status =
       ode_mlcp_impact_create(&input->problem, &result->impact, why, sizeof why);
-  if (status == ODE_MLCP_IMPACT_DONE && take_velocity_scale(result))
+  if (status == ODE_MLCP_IMPACT_DONE) {
+    double scale = 0;
+    for (int i = 0; i < result->impact->space.n_rows; i++)
+      scale = fmax(scale, fabs(result->impact->space.start[i]));
+    result->velocity_scale = scale > 0 ? scale : 1;
     return COMMAND_DONE;
-  if (status == ODE_MLCP_IMPACT_DONE || status == ODE_MLCP_IMPACT_NO_MEMORY) {
+  }
+  if (status == ODE_MLCP_IMPACT_NO_MEMORY) {
     complain("no memory");
     return COMMAND_FELL_SHORT;
   }

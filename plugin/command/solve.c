@@ -19,7 +19,6 @@ typedef struct settings {
   int kind; /* lcp_method, and solver_kind alike */
   double tolerance;
   const char *output, *certificate;
-  uint64_t repeat;
   bool json;
 } settings;
 
@@ -33,9 +32,9 @@ typedef struct outcome {
   double residual, componentwise;
   double certificate; /* INFINITY where there is none */
   long pivots, factorisations, iterations;
-  double seconds; /* median */
-  double *z;      /* [n] */
-  double *y;      /* [n] the certificate; zeros where there is none */
+  double seconds;
+  double *z; /* [n] */
+  double *y; /* [n] the certificate; zeros where there is none */
 } outcome;
 
 static const char about[] =
@@ -85,12 +84,7 @@ static bool read_options(int argc, char **argv, settings *settings,
        .help = "write z (of a folder: the impulses of its rows)"},
       {"certificate", "FILE.mtx", &settings->certificate,
        .help = "where M z + q >= 0, z >= 0 has no solution: write the y >= 0 "
-               "with M'y <= 0 and q'y < 0 that proves it; of a folder the "
-               "weights of rows that contradict each other"},
-      {"repeat", "N", &settings->repeat, argument_take_count,
-       "a number from 1 to 1000000",
-       "solve N times; the seconds are the median", .least = 1,
-       .most = 1000000},
+               "with M'y <= 0 and q'y < 0 that proves it"},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {.name = NULL}};
   const command_line line = {about, arguments, ending, .take_setting = NULL};
@@ -98,16 +92,6 @@ static bool read_options(int argc, char **argv, settings *settings,
 }
 
 /* ---- solving ---- */
-
-static int compare_numbers(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double values[], int count) {
-  qsort(values, (size_t)count, sizeof *values, compare_numbers);
-  return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
-}
 
 static const char *lcp_status_name(lcp_status status) {
   switch (status) {
@@ -123,7 +107,7 @@ static const char *lcp_status_name(lcp_status status) {
 
 /* @return false when memory ran out; so for the next one */
 static bool solve_lcp(const solve_input *input, const settings *settings,
-                      double seconds[], outcome *outcome) {
+                      outcome *outcome) {
   const lemke_problem *problem = &input->lcp;
   outcome->n = problem->n;
   outcome->n_entries = (size_t)problem->column_start[problem->n];
@@ -131,14 +115,12 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   outcome->y = calloc((size_t)problem->n + 1, sizeof(double));
   if (outcome->z == NULL || outcome->y == NULL) return false;
 
-  lcp_report report = {0};
-  for (uint64_t i = 0; i < settings->repeat; i++) {
-    double start = seconds_now();
-    report = lcp_solve(problem, (lcp_method)settings->kind, settings->tolerance,
-                       &memory_from_malloc, outcome->z, outcome->y);
-    seconds[i] = seconds_now() - start;
-    if (report.status == LCP_NO_MEMORY) return false;
-  }
+  double start = seconds_now();
+  lcp_report report =
+      lcp_solve(problem, (lcp_method)settings->kind, settings->tolerance,
+                &memory_from_malloc, outcome->z, outcome->y);
+  outcome->seconds = seconds_now() - start;
+  if (report.status == LCP_NO_MEMORY) return false;
   outcome->solved = report.status == LCP_SOLVED;
   outcome->status = lcp_status_name(report.status);
   outcome->residual = report.residual;
@@ -151,19 +133,18 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
 }
 
 static bool solve_mlcp(const solve_input *input, const settings *settings,
-                       double seconds[], outcome *outcome) {
+                       outcome *outcome) {
   const mlcp_problem *problem = &input->mlcp.problem;
   size_t n_rows = (size_t)problem->n_rows;
   size_t n_v = 6 * (size_t)problem->n_bodies;
   size_t n_beta = 2 * (size_t)problem->n_pairs;
   outcome->n = problem->n_rows;
   outcome->componentwise = outcome->certificate = INFINITY;
-  outcome->y = calloc(n_rows + 1, sizeof(double));
   outcome->z =
       calloc(n_rows + 2 * n_v + n_beta + (size_t)problem->n_frictions + 1,
              sizeof(double));
   solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
-  if (outcome->z == NULL || outcome->y == NULL || workspace == NULL) {
+  if (outcome->z == NULL || workspace == NULL) {
     solver_workspace_destroy(workspace);
     return false;
   }
@@ -175,13 +156,10 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   options.kind = (solver_kind)settings->kind;
   options.tolerance = settings->tolerance;
 
-  solver_report report = {0};
-  for (uint64_t i = 0; i < settings->repeat; i++) {
-    double start = seconds_now();
-    report = solver_solve(workspace, problem, &options, input->mlcp.guess,
-                          &solution);
-    seconds[i] = seconds_now() - start;
-  }
+  double start = seconds_now();
+  solver_report report =
+      solver_solve(workspace, problem, &options, input->mlcp.guess, &solution);
+  outcome->seconds = seconds_now() - start;
   solver_workspace_destroy(workspace);
   if (report.status == SOLVER_NO_MEMORY) return false;
   bool answered = report.status != SOLVER_TOO_LARGE;
@@ -224,7 +202,6 @@ static void print_json(const solve_input *input, const settings *settings,
   json_put_count(&out, "pivots", o->pivots);
   json_put_count(&out, "factorisations", o->factorisations);
   json_put_count(&out, "iterations", o->iterations);
-  json_put_count(&out, "repeat", (long long)settings->repeat);
   json_put(&out, "seconds", o->seconds);
   json_close(&out);
 }
@@ -272,27 +249,21 @@ static int solve_input_problem(const solve_input *input,
                                const settings *settings) {
   outcome outcome = {0};
   int status = COMMAND_FELL_SHORT;
-  double *seconds = calloc(settings->repeat, sizeof *seconds);
-  bool solved =
-      seconds != NULL &&
-      (input->is_lcp ? solve_lcp(input, settings, seconds, &outcome)
-                     : solve_mlcp(input, settings, seconds, &outcome));
-  if (solved) {
-    outcome.seconds = median(seconds, (int)settings->repeat);
+  bool solved = input->is_lcp ? solve_lcp(input, settings, &outcome)
+                              : solve_mlcp(input, settings, &outcome);
+  if (solved)
     status = report(input, settings, &outcome);
-  } else {
+  else
     complain("memory ran out");
-  }
   free(outcome.z);
   free(outcome.y);
-  free(seconds);
   return status;
 }
 
 int command_solve(int argc, char **argv) {
   char message[SOLVE_MESSAGE];
   solve_input input = {0};
-  settings settings = {.kind = LCP_FAST, .tolerance = 1e-10, .repeat = 1};
+  settings settings = {.kind = LCP_FAST, .tolerance = 1e-10};
 
   int status;
   if (!read_options(argc, argv, &settings, &status)) return status;
