@@ -68,10 +68,18 @@ static inline rank rank_of(number size, bool counts) {
 
 #endif
 
+/* A step on a dictionary entry below this asks for a new dictionary first: without it
+ * three flat feet take twice as many products. */
+#define SLIGHT 1e-6
+
 /* After a pivot this small, a contradiction by so many tolerances at most is
  * looked at again on a new dictionary. */
 #define WEAK_PIVOT 1e-2
 #define IN_DOUBT 1e6
+
+/* A violated row gets the largest entry of those that help it for so many steps in a row;
+ * from then on the lowest number, which cannot cycle: three flat feet would. */
+#define GREEDY_STEPS 60
 
 /* Simplex steps from one question of the kind to the next. */
 #define ASKED_EVERY 256
@@ -396,15 +404,17 @@ static number violation(const search *s, int v) {
   return greater_of(s->low[v] - s->value[v], s->value[v] - s->high[v]);
 }
 
-/* The basic row that violates its bounds most; -1: none does. Which one it is cannot
+/* The basic row that violates its bounds most, or where `careful` is of the lowest
+ * variable that does; -1: none does. Which one it is cannot
  * be guessed, so this chooses without branches, and so does helping_column. */
-static int violated_row(const search *s) {
+static int violated_row(const search *s, bool careful) {
   int chosen = -1;
   rank worst = 0;
   for (int i = 0; i < s->n_basic; i++) {
     int v = s->basic[i];
     number by = violation(s, v);
-    rank own = rank_of(by, by > s->tolerance * s->part[v]);
+    number size = careful ? s->n_variables - v : by;
+    rank own = rank_of(size, by > s->tolerance * s->part[v]);
     chosen = own > worst ? i : chosen;
     worst = own > worst ? own : worst;
   }
@@ -419,15 +429,17 @@ static inline bool can_help(const search *s, int v, number slope) {
 }
 
 /* The column that can move row's variable up (direction 1) or down (-1) and has the
- * largest entry. */
-static int helping_column(const search *s, int row, number direction) {
+ * largest entry, or where `careful` is the lowest of them. */
+static int helping_column(const search *s, int row, number direction,
+                          bool careful) {
   const number *T = &s->T[row * s->stride];
   int chosen = -1;
   rank best = 0;
   for (int k = 0; k < s->n; k++) {
     number slope = direction * T[k], size = size_of(slope);
-    rank own =
-        rank_of(size, (size > FLAT) & can_help(s, s->nonbasic[k], slope));
+    int v = s->nonbasic[k];
+    rank own = rank_of(careful ? s->n_variables - v : size,
+                       (size > FLAT) & can_help(s, v, slope));
     chosen = own > best ? k : chosen;
     best = own > best ? own : best;
   }
@@ -444,17 +456,23 @@ static bool is_interrupted(search *s) {
 
 /* Is there a point within all bounds? It is then where the dictionary is. */
 static bool is_feasible(search *s) {
-  for (;;) {
-    int row = violated_row(s);
+  for (int step = 0;; step++) {
+    bool careful = step > GREEDY_STEPS;
+    int row = violated_row(s, careful);
     if (row < 0) return true;
     int v = s->basic[row];
     bool too_low = s->value[v] < s->low[v];
-    int column = helping_column(s, row, too_low ? 1 : -1);
+    int column = helping_column(s, row, too_low ? 1 : -1, careful);
     if (column < 0) {
       // turn back only for what rounding cannot be the reason of
       if (s->pivots == s->fresh_since || s->smallest_pivot >= WEAK_PIVOT ||
           violation(s, v) > IN_DOUBT * s->tolerance)
         return false;
+      make_anew(s);
+      continue;
+    }
+    if (s->pivots > s->fresh_since &&
+        size_of(s->T[row * s->stride + column]) < SLIGHT) {
       make_anew(s);
       continue;
     }
