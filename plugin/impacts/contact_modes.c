@@ -116,7 +116,7 @@ static bool bring_pivot(mode *it, int step) {
   it->column_of[position] = it->column_of[step];
   it->column_of[step] = column;
   memcpy(kept, it->left[row], sizeof kept);
-  memcpy(it->left[row], it->left[step], sizeof kept);
+  memmove(it->left[row], it->left[step], sizeof kept); /* may be the same */
   memcpy(it->left[step], kept, sizeof kept);
   return best >= SINGULAR;
 }
