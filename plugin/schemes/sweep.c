@@ -8,6 +8,7 @@
 #include "common/vec3.h"
 #include "gap/gap_sweep.h"
 #include "gap/real.h"
+#include "host/joints.h"
 #include "host/patched_host.h"
 #include "rows/hair.h"
 #include "world/pose.h"
@@ -44,7 +45,8 @@ struct sweep_pair {
   double inner; /* m: half the thickness of what is fast */
   gap_sweep_result found;
   bool soft, done;
-  bool covered, meets; /* of a way */
+  bool held_before, passed_before; /* in the last step */
+  bool covered, meets;             /* of a way */
 };
 
 /* --- the bodies ----------------------------------------------------------- */
@@ -162,23 +164,22 @@ static bool read_bodies(step_sweep *sweep, const sweep_request *request) {
 
 /* --- what joints tie together --------------------------------------------- */
 
-static void find_components(step_sweep *sweep) {
-  for (int b = 0; b < sweep->n_bodies; b++) {
-    dBodyID id = sweep->bodies[b].start.id;
-    int n_joints = dBodyGetNumJoints(id);
-    for (int j = 0; j < n_joints; j++) {
-      dJointID joint = dBodyGetJoint(id, j);
-      if (dJointGetType(joint) == dJointTypeContact || !dJointIsEnabled(joint))
-        continue;
-      dBodyID other = dJointGetBody(joint, 0);
-      if (other == id) other = dJointGetBody(joint, 1);
-      int o = find_body(sweep, other);
-      if (o < 0 || sweep->bodies[o].start.kinematic ||
-          sweep->bodies[b].start.kinematic)
-        continue;
-      unite_sets(sweep->component, b, o);
+static bool find_components(step_sweep *sweep, dWorldID world) {
+  size_t count = dWorldGetJoints(world, NULL, 0);
+  dWorldJoint *joints;
+  if (!ARENA_TAKE(&sweep->arena, joints, count)) return false;
+  dWorldGetJoints(world, joints, count);
+  for (size_t j = 0; j < count; j++) {
+    int body[2];
+    bool ties =
+        joints[j].contact == NULL && host_joint_steps(&joints[j], false);
+    for (int side = 0; side < 2; side++) {
+      body[side] = find_body(sweep, joints[j].body[side]);
+      ties &= body[side] >= 0 && !sweep->bodies[body[side]].start.kinematic;
     }
+    if (ties) unite_sets(sweep->component, body[0], body[1]);
   }
+  return true;
 }
 
 static bool is_mesh(dGeomID geom) {
@@ -261,10 +262,10 @@ static unsigned long serial_of(dGeomID geom) {
   return body != NULL ? dBodyGetSerial(body) : 0;
 }
 
-static sweep_known *find_known(const step_sweep *sweep, dGeomID one,
-                               dGeomID other) {
+static const sweep_known *find_known(const step_sweep *sweep, dGeomID one,
+                                     dGeomID other) {
   for (int i = 0; i < sweep->n_known; i++) {
-    sweep_known *known = &sweep->known[i];
+    const sweep_known *known = &sweep->known[i];
     bool same = known->geom[0] == one && known->geom[1] == other;
     bool turned = known->geom[0] == other && known->geom[1] == one;
     if ((same && known->serial[0] == serial_of(one) &&
@@ -274,13 +275,6 @@ static sweep_known *find_known(const step_sweep *sweep, dGeomID one,
       return known;
   }
   return NULL;
-}
-
-/* @return its number in the request, or -1. */
-static int find_serial(const sweep_request *request, unsigned long serial) {
-  for (int b = 0; b < request->n_bodies && serial != 0; b++)
-    if (dBodyGetSerial(request->bodies[b]) == serial) return b;
-  return -1;
 }
 
 /* m/s: how fast two bodies' centres close along a normal into the first. */
@@ -297,53 +291,27 @@ static double closing_of(const step_sweep *sweep, const sweep_pair *pair) {
   return closing_speed(pair->found.normal, u[0], u[1]);
 }
 
-/* Pairs that were held in the last step, and of which the program made no contact
- * then, are meant to pass. So are those that its contacts do not slow down, as where
- * normals are wrong in the depth of a mesh: held in step after step they
- * would hang where they are and fall ever faster. What contacts slow is forgotten. */
-static void judge_known(step_sweep *sweep, const sweep_request *request) {
-  int n = 0;
-  for (int i = 0; i < sweep->n_known; i++) {
-    sweep_known known = sweep->known[i];
-    const double *u[2] = {NULL, NULL};
-    dBodyID body[2] = {NULL, NULL};
-    for (int side = 0; side < 2; side++) {
-      int b = find_serial(request, known.serial[side]);
-      if (b < 0) continue;
-      body[side] = request->bodies[b];
-      u[side] = request->u + 6 * b;
-    }
-    dBodyID one = body[0] != NULL ? body[0] : body[1];
-    if (!known.seen || one == NULL) continue;
-    if (!known.passes) {
-      bool slowed = !(known.closing > 0) ||
-                    closing_speed(known.normal, u[0], u[1]) < known.closing;
-      if (contact_between(one, body[0] != NULL ? body[1] : NULL) != NULL &&
-          slowed)
-        continue;
-      known.passes = true;
-    }
-    known.seen = false;
-    sweep->known[n++] = known;
-  }
-  sweep->n_known = n;
+/* A pair that was held in the last step, and of which the program then made no contact,
+ * is meant to pass: in this step, and for as long as it overlaps. */
+static bool is_let_pass(const sweep_pair *pair) {
+  return pair->held_before ||
+         (pair->passed_before && pair->found.start_gap <= HAIR_BESIDE);
 }
 
-static int note_held(step_sweep *sweep, const sweep_pair *pair) {
-  if (find_known(sweep, pair->geom[0], pair->geom[1]) != NULL) return GAP_OK;
-  if (!POOL_GROW(sweep->pool, sweep->known, sweep->n_known + 1))
-    return GAP_NO_MEMORY;
-  sweep_known *known = &sweep->known[sweep->n_known++];
-  memset(known, 0, sizeof *known);
-  for (int side = 0; side < 2; side++) {
-    known->geom[side] = pair->geom[side];
-    known->serial[side] = serial_of(pair->geom[side]);
+static bool note_known(step_sweep *sweep) {
+  sweep->n_known = 0;
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    const sweep_pair *pair = &sweep->pairs[i];
+    if (!pair->done && !is_let_pass(pair)) continue;
+    if (!POOL_GROW(sweep->pool, sweep->known, sweep->n_known + 1)) return false;
+    sweep_known *known = &sweep->known[sweep->n_known++];
+    *known = (sweep_known){.held = pair->done};
+    for (int side = 0; side < 2; side++) {
+      known->geom[side] = pair->geom[side];
+      known->serial[side] = serial_of(pair->geom[side]);
+    }
   }
-  vec3_copy(known->normal, pair->found.normal);
-  known->closing =
-      pair->soft || !has_mesh(pair->geom) ? 0 : closing_of(sweep, pair);
-  known->seen = true;
-  return GAP_OK;
+  return true;
 }
 
 /* A look into a space around the way of one geom. */
@@ -356,6 +324,7 @@ typedef struct space_look {
 
 static void look_at_near(void *data, dGeomID one, dGeomID other) {
   space_look *look = data;
+  const int before = look->sweep->n_pairs;
   if (one != look->probe) other = one;
   if (look->status != GAP_OK || other == look->geom) return;
   if (dGeomIsSpace(other)) {
@@ -368,12 +337,14 @@ static void look_at_near(void *data, dGeomID one, dGeomID other) {
        dAreConnectedExcluding(body, others, dJointTypeContact)) ||
       find_pair(look->sweep, look->geom, other) != NULL)
     return;
-  sweep_known *known = find_known(look->sweep, look->geom, other);
-  if (known != NULL) known->seen = true;
-  if (known != NULL && known->passes) return;
-  look->status = add_pair(
-      look->sweep, look->geom, other,
-      look->soft_world || is_soft(contact_between(body, others)), false);
+  dJointID contact = contact_between(body, others);
+  look->status = add_pair(look->sweep, look->geom, other,
+                          look->soft_world || is_soft(contact), false);
+  const sweep_known *known = find_known(look->sweep, look->geom, other);
+  if (known == NULL || look->sweep->n_pairs == before) return;
+  sweep_pair *pair = &look->sweep->pairs[before];
+  pair->held_before = known->held && contact == NULL;
+  pair->passed_before = !known->held;
 }
 
 /* The space that all others around a geom are in. */
@@ -508,7 +479,7 @@ static int meet(step_sweep *sweep, const sweep_request *request,
   int status = gap_sweep(sweep->gaps, &sought, &pair->found);
   sweep->queries += pair->found.queries;
   if (status == GAP_NO_MEMORY) return status;
-  if (status != GAP_OK) pair->found.hits = false;
+  if (status != GAP_OK || is_let_pass(pair)) pair->found.hits = false;
   if (!pair->found.hits) return GAP_OK;
   if (pair->found.start_gap <= HAIR_BESIDE && pair->soft) {
     pair->found.hits = false; /* it sinks in as deep as its spring lets it */
@@ -570,9 +541,6 @@ static int hold_all(step_sweep *sweep, const sweep_request *request) {
     sweep_pair *first = first_of(sweep);
     if (first == NULL) return GAP_OK;
     first->done = true;
-    if (request->contacts->function == NULL &&
-        note_held(sweep, first) != GAP_OK)
-      return GAP_NO_MEMORY;
     double share = first->found.share;
     for (int side = 0; side < 2; side++)
       if (is_held_by_sweep(sweep, first->body[side]))
@@ -599,14 +567,14 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   *n_held = sweep->n_pairs = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
   if (!step_sweep_open(sweep)) return false;
-  judge_known(sweep, request);
   if (find_any_fast(sweep, request, &any) != GAP_OK) return false;
+  if (!any) sweep->n_known = 0;
   if (!any) return true;
   arena_start(&sweep->arena);
-  if (!read_bodies(sweep, request)) return false;
-  find_components(sweep);
-  if (find_pairs(sweep, request) != GAP_OK ||
-      hold_all(sweep, request) != GAP_OK)
+  if (!read_bodies(sweep, request) || !find_components(sweep, request->world) ||
+      find_pairs(sweep, request) != GAP_OK ||
+      hold_all(sweep, request) != GAP_OK ||
+      (request->contacts->function == NULL && !note_known(sweep)))
     return false;
   for (int b = 0; b < request->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
@@ -709,8 +677,8 @@ bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
   *n_held = 0;
   if (n_ends + sweep->n_pairs == 0) return true;
   arena_start(&sweep->arena);
-  if (!read_bodies(sweep, request)) return false;
-  find_components(sweep);
+  if (!read_bodies(sweep, request) || !find_components(sweep, request->world))
+    return false;
   for (int i = 0; i < n_ends; i++)
     if (hold_turned(sweep, &ends[i]) != GAP_OK) return false;
   for (int i = 0; i < sweep->n_pairs; i++) {

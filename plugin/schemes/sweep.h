@@ -14,16 +14,12 @@ typedef struct sweep_body sweep_body;
 typedef struct sweep_pair sweep_pair;
 typedef struct sweep_index sweep_index;
 
-/** A pair that was held: where the program made no contact of it, or its contacts do
- *  not slow it, it is meant to pass. */
+/** A pair of a program that makes its contacts itself, which was held in the last step
+ *  or let pass then. */
 typedef struct sweep_known {
   unsigned long serial[2]; /* of the bodies; 0: none */
   dGeomID geom[2];         /* to tell geoms of one body apart */
-  double normal[3];        /* into the first, where it was held, */
-  double closing; /* m/s: and how fast the centres closed along it; 0: contacts
-                       are soft, and may take long */
-  bool passes;
-  bool seen; /* in the last step swept */
+  bool held;               /* just now */
 } sweep_known;
 
 /** Starts as zeros with `pool` set, the owner's. */
