@@ -161,9 +161,7 @@ static void test_rows_enter_the_problem(void) {
     mlcp_row rows[6];
     row_correction parts[6];
     row_set set = {.rows = rows, .corrections = parts};
-    row_frame frame = {.problem_body = problem_body,
-                       .step_size = STEP,
-                       .max_correction = INFINITY};
+    row_frame frame = {.problem_body = problem_body, .step_size = STEP};
     int one_body[2] = {0, -1}, row_of[6];
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
                    dWorldGetCFM(s.world), JOINT_LEVEL_POSITION, NULL, row_of);
@@ -313,8 +311,7 @@ static void test_a_stiff_spring_is_its_joints(void) {
     row_frame frame = {.v = nothing,
                        .v_free = nothing,
                        .problem_body = problem_body,
-                       .step_size = STEP,
-                       .max_correction = INFINITY};
+                       .step_size = STEP};
     int row_of[6];
     memset(&joint, 0, sizeof joint);
     joint.rows.count = 3;

@@ -23,9 +23,6 @@ typedef struct world_contact {
   bool slipping; /* its friction was at its limit then */
   double hit;    /* s: when it last took part in an impact; -INFINITY */
   int hits;      /* in this step: how often it closed and gave nothing back */
-  bool
-      known_pair; /* its bodies touched when velocities were last solved for, */
-  bool overlaps_pair; /* and were being moved apart */
 } world_contact;
 
 #endif
