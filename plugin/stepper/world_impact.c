@@ -38,7 +38,7 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
                                    .world = world,
                                    .step_size = 1,
                                    .erp = ODE_MLCP_ERP_HOST,
-                                   .touching = true,
+                                   .instant = true,
                                    .given = contacts,
                                    .n_given = n_contacts};
   world_snapshot snapshot = {0};

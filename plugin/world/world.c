@@ -125,7 +125,7 @@ static bool read_contact(world_reader *r, world_contact *contact,
     if (contact->point.soft) keep_spring(r, &contact->point.surface);
   }
   *usable = verdict == CONTACT_USABLE &&
-            !(world->settings.touching && contact->point.gap > HAIR_BESIDE);
+            !(world->settings.instant && contact->point.gap > HAIR_BESIDE);
   if (verdict == CONTACT_BAD_VALUE)
     return outcome_fail(r->out, "%s %lu: %s is %g (bodies %lu and %lu)",
                         name.kind, name.number, bad_name, bad_value,
@@ -325,7 +325,7 @@ static bool read_joint_rows(world_reader *r, int j) {
         joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
   host_joint_find_soft(rows, bodies, world->settings.step_size);
   keep_springs(r, rows);
-  limit_motors(world, joint->body, rows);
+  if (!world->settings.instant) limit_motors(world, joint->body, rows);
   bool stops = world->settings.margin != 0 || world->settings.stops;
   if (stops && !read_stops(r, j, bodies)) return false;
   double bad_value;

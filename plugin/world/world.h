@@ -55,7 +55,9 @@ typedef struct world_settings {
   bool measure;     /* fill the report's errors */
   bool stops;       /* all stops are gaps, those reached too, whatever the
                        margin: joints have no rows of them */
-  bool touching;    /* contacts further apart than HAIR_BESIDE are none */
+  bool instant;     /* an impact takes no time: contacts further apart than
+                       HAIR_BESIDE are none, and none stops a motor without a
+                       limit of force */
   contact_source *contacts;  /* the collision function and its joints; may be
                                NULL */
   const told_contacts *told; /* void ones are left out; may be NULL */
