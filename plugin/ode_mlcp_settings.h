@@ -29,8 +29,9 @@
   ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "",   \
       ALL, "How a step is taken.")                                            \
   ROW(int, edges, EVEN(4, 64), 4, "", "K", ALL,                               \
-      "Friction edges a contact. The first is turned to the slip, so that 4 " \
-      "slide as Coulomb's law says in every direction.")                      \
+      "Friction edges a contact. 4 follow the answer, so that bodies slide "  \
+      "as Coulomb's law says, guided or not; more are a fixed polygon, "      \
+      "cheaper in nets and wrong along guides.")                              \
   ROW(double, erp,                                                            \
       WORD_OR("host", ODE_MLCP_ERP_HOST, NUMBER(FROM(0), TO(1))),             \
       ODE_MLCP_ERP_HOST, "", "G", STABILISED,                                 \

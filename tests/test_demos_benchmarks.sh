@@ -26,7 +26,7 @@ check "rolling on stock, 60 degrees: stuck" \
   is "$(value error rolling --stepper quick --heading 60)" 3.1 3.2
 for heading in 90 60 17; do
   check "rolling, $heading degrees" \
-    is "$(value error rolling --heading $heading)" 0 3e-5
+    is "$(value error rolling --heading $heading)" 0 1e-5
 done
 check "rolling, trapezoid, 17 degrees" \
   is "$(value error rolling --stepper trapezoid --heading 17 --seconds 0.5)" 0 1e-9

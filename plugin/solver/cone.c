@@ -418,7 +418,7 @@ static bool polish(cone_newton *k, double prox) {
 
 static void run(cone_newton *k) {
   enum { MAX_FAILURES = 4 };
-  const double most_work = 80; // factorisations
+  const double most_work = 40; // factorisations, while they halve the residual
   const double share = 0.1;    // of the residual, as prox
   const double shrink = 0.2, growth = 10, least_prox = 1e-8;
   const double small = 0.01;     // of the residual: a stage's last step
@@ -426,10 +426,14 @@ static void run(cone_newton *k) {
   const double near = 0.1;       // from such a residual last digits are tried,
   const double last_prox = 1e-6; // with at least that
   solve_work *work = k->work;
-  const double most_spent = work->spent + most_work;
+  double most_spent = work->spent + most_work, halved = k->residual;
   double prox = 0, residual = INFINITY;
   int n_failures = 0;
   while (work->spent < most_spent && n_failures < MAX_FAILURES) {
+    if (k->best_residual <= 0.5 * halved) {
+      halved = k->best_residual;
+      most_spent = work->spent + most_work;
+    }
     if (n_failures == 0) {
       residual = k->residual;
       memcpy(k->anchor, k->p, sizeof *k->p * (size_t)k->box->n_rows);
