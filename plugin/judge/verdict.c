@@ -414,6 +414,35 @@ static void say_cost(comparison *c, const compare_run *run,
         than->name);
 }
 
+static int kind_of(const compare_run *run) {
+  if (compare_is_stock(run))
+    return strcmp(run->name, "step") == 0 ? OF_STEP : OF_QUICK;
+  return strncmp(run->name, "trapezoid", 9) == 0 ||
+                 strcmp(run->name, "conserving") == 0
+             ? OF_SECOND_ORDER
+             : OF_FIRST_ORDER;
+}
+
+/* What helps the stepper; empty: nothing that is known. */
+static const char *advice_for(const compare_run *run, const fault *fault,
+                              bool alike) {
+  const char *advice = fault->advice[kind_of(run)];
+  const compare_figures *f = &run->figures;
+  // it helps where limits in two directions are kept in place of a cone
+  if (advice == direction &&
+      (alike || !(f->aslant_error_p90 > f->friction_error_p90 / ALIKE)))
+    advice = NULL;
+  return advice == NULL ? "" : advice;
+}
+
+/* What ode-mlcp has against it, where it was compared. */
+static void say_help(comparison *c, const compare_run *run,
+                     const fault *fault) {
+  const compare_run *our = cheapest(c, INFINITY, OURS);
+  const char *advice = advice_for(our != NULL ? our : run, fault, true);
+  if (advice[0] != '\0') say(c, " (try this: %s)", advice);
+}
+
 /* None is without a fault: the cheapest of those that are as good as the least faulty,
  * and of those that keep what it loses the next; each with what the other keeps. */
 static void say_trade(comparison *c) {
@@ -436,6 +465,7 @@ static void say_trade(comparison *c) {
       other == NULL ? ", the cheapest of the least faulty" : "");
   say_fault(c, one, fault);
   if (other == NULL) {
+    say_help(c, one, fault);
     say(c, ".");
     return;
   }
@@ -474,6 +504,7 @@ static void say_taken(comparison *c, const compare_run *best) {
   if (shared != NULL) {
     say(c, "it has no fault that others lack, all have this: ");
     say_fault(c, best, shared);
+    say_help(c, best, shared);
   } else {
     say(c, "nothing is off by more than %s",
         percent(fmax(badness, 1e-4), part));
@@ -574,27 +605,6 @@ static void write_headline(comparison *c, const char *program) {
 }
 
 /* ---- the lines ---- */
-
-static int kind_of(const compare_run *run) {
-  if (compare_is_stock(run))
-    return strcmp(run->name, "step") == 0 ? OF_STEP : OF_QUICK;
-  return strncmp(run->name, "trapezoid", 9) == 0 ||
-                 strcmp(run->name, "conserving") == 0
-             ? OF_SECOND_ORDER
-             : OF_FIRST_ORDER;
-}
-
-/* What helps the stepper; empty: nothing that is known. */
-static const char *advice_for(const compare_run *run, const fault *fault,
-                              bool alike) {
-  const char *advice = fault->advice[kind_of(run)];
-  const compare_figures *f = &run->figures;
-  // it helps where limits in two directions are kept in place of a cone
-  if (advice == direction &&
-      (alike || !(f->aslant_error_p90 > f->friction_error_p90 / ALIKE)))
-    advice = NULL;
-  return advice == NULL ? "" : advice;
-}
 
 static verdict_line *next_line(verdict_line lines[], int *n) {
   verdict_line *line = &lines[(*n)++];
