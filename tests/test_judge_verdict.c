@@ -159,7 +159,8 @@ static void test_what_all_have(void) {
     CU_ASSERT(says("take quick"));
     CU_ASSERT(
         says("all have this: in one step of ten bodies are in each other"));
-    CU_ASSERT(says("of a body's size) (try this: --scheme st); ode-mlcp (ah)"));
+    CU_ASSERT(says(
+        "of a body's size) (what helps under ah: --scheme st); ode-mlcp (ah)"));
   }
 }
 

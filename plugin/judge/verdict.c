@@ -84,7 +84,7 @@ static const fault faults[] = {
     {.what = "friction",
      .says = "in one step of ten friction on a body is off by",
      .unit = "m/s a step",
-     .advice = {direction, direction},
+     .advice = {direction, direction, "--edges 16 --max-correction inf"},
      .scale = WEIGHT,
      .offset = OF(friction_error_p90)},
     {.what = "no rest",
@@ -435,12 +435,14 @@ static const char *advice_for(const compare_run *run, const fault *fault,
   return advice == NULL ? "" : advice;
 }
 
-/* What ode-mlcp has against it, where it was compared. */
+/* What helps against a fault that none is without; ode-mlcp's, where it ran. */
 static void say_help(comparison *c, const compare_run *run,
                      const fault *fault) {
   const compare_run *our = cheapest(c, INFINITY, OURS);
-  const char *advice = advice_for(our != NULL ? our : run, fault, true);
-  if (advice[0] != '\0') say(c, " (try this: %s)", advice);
+  if (our != NULL) run = our;
+  const char *advice = advice_for(run, fault, true);
+  if (advice[0] != '\0')
+    say(c, " (what helps under %s: %s)", run->name, advice);
 }
 
 /* None is without a fault: the cheapest of those that are as good as the least faulty,
