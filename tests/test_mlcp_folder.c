@@ -231,41 +231,6 @@ static void expect_refused(const char *name, const char *content,
 #define COUNTS "\"bodies\": 1, \"rows\": 12, \"frictions\": 4, \"pairs\": 8,\n"
 
 /* The first format had a column more in rows.mtx. */
-static void test_first_format_is_read(void) {
-  char path[200], file[220];
-  mlcp_stored stored;
-  test_problem problem;
-  problem_make_stack(&problem, 1, 1, 0.5, 4);
-  path_of(path, "first");
-  CU_ASSERT(mlcp_folder_write(path, &problem.mlcp, NULL, NULL, 0,
-                              &memory_from_malloc, message, sizeof message));
-  spoil(path, "problem.json",
-        "{\"format\": \"ode-mlcp problem 1\", \"bodies\": 1, \"rows\": 12,\n"
-        "\"frictions\": 4, \"pairs\": 8, \"velocity_floor\": 0.5}\n");
-  problem.mlcp.velocity_floor = 0.5;
-  CU_ASSERT(!mlcp_folder_read(path, &memory_from_malloc, &stored, message,
-                              sizeof message));
-  CU_ASSERT_PTR_NOT_NULL(strstr(message, "is 12 x 5, expected is 12 x 6"));
-  mlcp_stored_release(&stored, &memory_from_malloc);
-
-  snprintf(file, sizeof file, "%s/rows.mtx", path);
-  FILE *out = fopen(file, "w");
-  fputs("%%MatrixMarket matrix array real general\n12 6\n", out);
-  for (int column = 0; column < 6; column++)
-    for (int r = 0; r < 12; r++) {
-      const mlcp_row *row = &problem.rows[r];
-      double columns[] = {row->kind, row->body[0] + 1, row->body[1] + 1,
-                          row->bias, row->compliance,  0.25};
-      fprintf(out, "%.17g\n", columns[column]);
-    }
-  fclose(out);
-  CU_ASSERT(mlcp_folder_read(path, &memory_from_malloc, &stored, message,
-                             sizeof message));
-  expect_same(&problem.mlcp, &stored.problem);
-  mlcp_stored_release(&stored, &memory_from_malloc);
-  problem_release(&problem);
-}
-
 static void test_what_is_wrong_is_named(void) {
   // one box on four contacts: 12 rows, 4 sets, 8 pairs
   static const struct {
@@ -404,7 +369,6 @@ int main(void) {
       {"every bit comes back", test_every_bit_comes_back},
       {"smallest problems come back", test_smallest_problems_come_back},
       {"notes", test_notes_are_kept_and_passed_over},
-      {"first format", test_first_format_is_read},
       {"what is wrong is named", test_what_is_wrong_is_named},
       {"a path is whole or refused", test_a_path_is_whole_or_refused},
       {"only what is ours is removed", test_only_what_is_ours_is_removed},

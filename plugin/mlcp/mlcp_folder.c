@@ -12,8 +12,6 @@
 #include "mlcp/matrix_market.h"
 
 #define FORMAT "ode-mlcp problem 2"
-/* Read as well: rows.mtx has one more column there, which is passed over. */
-#define FORMAT_1 "ode-mlcp problem 1"
 
 enum {
   ROW_NUMBERS = 3,
@@ -49,12 +47,10 @@ typedef struct folder {
   const memory_source *source;
   mlcp_stored *stored;
   mlcp_arrays arrays;
-  int more_columns;         /* of rows.mtx */
   double *row_numbers;      /* [n_rows ROW_NUMBERS] */
   double *friction_numbers; /* [n_frictions FRICTION_NUMBERS] */
-  double passed_over;
-  memory_block block;   /* of these numbers */
-  matrix_market matrix; /* the file in hand */
+  memory_block block;       /* of these numbers */
+  matrix_market matrix;     /* the file in hand */
   char file[MLCP_FOLDER_PATH];
   char *message;
   size_t message_size;
@@ -121,7 +117,7 @@ static int rows_of(const folder *f, int file) {
 
 static int columns_of(const folder *f, int file) {
   if (files[file].columns == 0) return 6 * f->stored->problem.n_bodies;
-  return files[file].columns + (file == ROWS ? f->more_columns : 0);
+  return files[file].columns;
 }
 
 /* The place of an entry; NULL: it has none and is 0. */
@@ -138,9 +134,7 @@ static double *place_of(folder *f, int file, int row, int column) {
     case ROWS:
       if (column < ROW_NUMBERS)
         return &f->row_numbers[ROW_NUMBERS * (size_t)row + (size_t)column];
-      return column == 3   ? &of->bias
-             : column == 4 ? &of->compliance
-                           : &f->passed_over;
+      return column == ROW_NUMBERS ? &of->bias : &of->compliance;
     case BOUNDS: return column == 0 ? &of->low : &of->high;
     case J:
       for (int side = 0; side < 2; side++)
@@ -356,13 +350,9 @@ static bool read_description(folder *f, int counts[4], double *floor_of) {
   if (!read_text(f, text)) return false;
   const char *format = value_of(text, "format");
   if (format == NULL) return complain(f, "no \"format\": \"" FORMAT "\"");
-  f->more_columns =
-      strncmp(format, "\"" FORMAT_1 "\"", sizeof FORMAT_1 + 1) == 0;
-  if (!f->more_columns &&
-      strncmp(format, "\"" FORMAT "\"", sizeof FORMAT + 1) != 0)
+  if (strncmp(format, "\"" FORMAT "\"", sizeof FORMAT + 1) != 0)
     return complain_of_value(f, text, format,
-                             "the format is neither \"" FORMAT
-                             "\" nor \"" FORMAT_1 "\"");
+                             "the format is not \"" FORMAT "\"");
   // no memory is taken for what the files cannot hold
   double size = (double)mlcp_folder_size(f->path);
   for (int i = 0; i < 5; i++) {
