@@ -174,7 +174,7 @@ tried popping ah contact_work 'a lower --max-correction' pop .01 -- ah \
 tried energy step energy_drift "$step" whirl .02 -- step -- ./scenes whirl .01
 tried energy quick energy_drift "$step" whirl .01 -- quick -- ./scenes whirl .002
 tried energy ah energy_drift "$either" whirl .02 -- conserving -- ./scenes whirl .02
-tried energy ah energy_drift "$either" dominoes .01 -- ah -- ./scenes dominoes .0025
+tried energy ah energy_drift "$either" whirl .02 -- ah -- ./scenes whirl .01
 tried energy trapezoid energy_drift "$step" whirl .02 -- trapezoid -- \
   ./scenes whirl .01
 tried creeping step crept "$step" seesaw .01 -- step -- ./scenes seesaw .0025

@@ -248,6 +248,8 @@ static void test_the_cheapest_of_the_least_faulty(void) {
     judge_verdict(&c);
     CU_ASSERT(says("Take ah (a step takes"));
     CU_ASSERT(says("the cheapest of the least faulty: in one step of ten"));
+    CU_ASSERT(
+        says("; at 10 times the price of quick, under which in one step"));
   }
 }
 

@@ -445,6 +445,18 @@ static void say_help(comparison *c, const compare_run *run,
     say(c, " (what helps under %s: %s)", run->name, advice);
 }
 
+/* What the cheapest of all loses. @return false: it is `than`, or it broke */
+static bool say_cheaper(comparison *c, const compare_run *than) {
+  double relative;
+  const compare_run *cheap = cheapest(c, INFINITY, ANY);
+  if (cheap == than || cheap == NULL || is_broken(cheap)) return false;
+  say(c, "; ");
+  say_cost(c, than, cheap);
+  say(c, ", under which ");
+  say_fault(c, cheap, worst_fault(c, cheap, &relative));
+  return true;
+}
+
 /* None is without a fault: the cheapest of those that are as good as the least faulty,
  * and of those that keep what it loses the next; each with what the other keeps. */
 static void say_trade(comparison *c) {
@@ -468,6 +480,7 @@ static void say_trade(comparison *c) {
   say_fault(c, one, fault);
   if (other == NULL) {
     say_help(c, one, fault);
+    say_cheaper(c, one);
     say(c, ".");
     return;
   }
@@ -499,7 +512,7 @@ static const fault *shared_fault(const comparison *c, const compare_run *run) {
  * of the host, is beside it. */
 static void say_taken(comparison *c, const compare_run *best) {
   char number[32], part[32];
-  double relative, badness = badness_of(c, best);
+  double badness = badness_of(c, best);
   const struct fault *shared = shared_fault(c, best);
   say(c, "take %s (a step takes %s ms): ", best->name,
       short_number(best->figures.ms_processor, number));
@@ -511,15 +524,8 @@ static void say_taken(comparison *c, const compare_run *best) {
     say(c, "nothing is off by more than %s",
         percent(fmax(badness, 1e-4), part));
   }
-  const compare_run *cheap = cheapest(c, INFINITY, ANY);
   const compare_run *our = cheapest(c, NOTICE, OURS);
-  if (cheap != best && cheap != NULL && !is_broken(cheap)) {
-    const fault *fault = worst_fault(c, cheap, &relative);
-    say(c, "; ");
-    say_cost(c, best, cheap);
-    say(c, ", under which ");
-    say_fault(c, cheap, fault);
-  } else if (compare_is_stock(best) && our != NULL) {
+  if (!say_cheaper(c, best) && compare_is_stock(best) && our != NULL) {
     double times = cost_of(our) / cost_of(best);
     say(c, "; ode-mlcp (%s) is no better here and costs %s times as much",
         our->name, short_number(times, number));
