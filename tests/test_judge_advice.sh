@@ -186,8 +186,8 @@ tried friction step friction_error_p90 "$along" slide .01 -- step -- \
   ./scenes slide .01 $K
 tried friction quick friction_error_p90 "$along" slide .01 -- quick -- \
   ./scenes slide .01 $K
-tried friction ah friction_error_p90 '--edges 16 --max-correction inf' dominoes .01 -- \
-  ah --edges 16 --max-correction inf -- ./scenes dominoes .01
+tried friction ah friction_error_p90 '--max-correction inf' dominoes .01 -- \
+  ah --max-correction inf -- ./scenes dominoes .01
 tried 'no rest' quick unrest "$step" dominoes .01 -- quick -- ./scenes dominoes .0025
 # off the reference, conserving's with a quarter of the step
 more='--refine 2'

@@ -2,8 +2,9 @@
  *
  * A polygon of friction edges is Coulomb's where a vertex opposes the slip. Its first
  * edge lies along the slip of free flight, which is the answer's for a body that slides
- * alone; a wall, a groove or another body turns the slip. So a set whose answer is not
- * Coulomb's is turned and the problem solved again (docs/formulation.md, eq. 9).
+ * alone; a wall, a groove or another body turns the slip. So where an answer is not
+ * Coulomb's, Coulomb's law is solved from it, and sets are turned to where that answer is
+ * the polygons' as well (docs/formulation.md, eq. 9b).
  */
 #ifndef ODE_MLCP_ASSEMBLY_COMPONENT_EDGES_H
 #define ODE_MLCP_ASSEMBLY_COMPONENT_EDGES_H
@@ -11,8 +12,8 @@
 #include "assembly/workspace.h"
 
 /**
- * Turn friction sets until the answer in c->solution is Coulomb's, or as near as the
- * work of the first solve once more gets it.
+ * Turn friction sets until the answer in c->solution is Coulomb's, or as long as half of
+ * what lacks goes each time.
  *
  * @param options  of the solve that gave the answer; what is left of its budget is
  *                 spent
