@@ -162,6 +162,25 @@ static scene *hitwall(const family_member *m) {
   return finish(s, whole && ball != NULL);
 }
 
+/* The same pushed at its end by a piston of five bricks' mass, with a force of `ratio`
+ * of the wall's weight. */
+static scene *piston(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, high = 0.25 * L * m->size;
+  bool whole = lay_bricks(s, m, m->size, m->size / 2);
+  dBodyID plate =
+      box(s, -0.2 * L, 0, 0.6 * high, 0.3 * L, L, high, 5 * m->mass);
+  if (!whole || plate == NULL) return finish(s, false);
+  dJointID slider = dJointCreateSlider(s->world, 0);
+  dJointAttach(slider, plate, NULL);
+  dJointSetSliderAxis(slider, 1, 0, 0);
+  dJointSetSliderParam(slider, dParamVel, sqrt(L));
+  dJointSetSliderParam(slider, dParamFMax,
+                       m->ratio * 9.81 * m->mass * m->size * (m->size / 2));
+  return finish(s, true);
+}
+
 /* Flat bricks in a triangle, almost end to end. */
 static scene *bricks(const family_member *m) {
   scene *s = start(m);
@@ -480,6 +499,16 @@ static void add_walls(scene *s, double half) {
   }
 }
 
+/* The next place in layers of a square grid, shaken a little. */
+static void next_place(int i, double half, double L, uint64_t *state,
+                       double at[3]) {
+  int a_side = (int)(2 * half / (1.1 * L));
+  int place = i % (a_side * a_side), layer = i / (a_side * a_side);
+  at[0] = -half + L * (0.6 + 1.1 * (place % a_side) + 0.1 * draw(state));
+  at[1] = -half + L * (0.6 + 1.1 * (place / a_side) + 0.1 * draw(state));
+  at[2] = L * (0.8 + 1.1 * layer);
+}
+
 /* The corners and faces of a wedge: a rock. The host keeps the arrays. */
 static dReal rock_planes[32] = {0};
 static dReal rock_corners[18];
@@ -525,55 +554,73 @@ static dBodyID rock(scene *s, double x, double y, double z, double half,
 }
 
 /* Boxes, balls and capsules of many sizes let fall between four walls, or
- * rocks (ratio 1), or rocks as meshes (ratio 2). */
+ * rocks (ratio 1), or rocks as meshes (ratio 2); with a larger ratio their masses are
+ * m->mass to so many times that, evenly in the logarithm. */
 static scene *heap(const family_member *m) {
   scene *s = start(m);
   if (s == NULL) return NULL;
   double L = m->length, half = L * (m->size < 60 ? 1.5 : 2.2);
   uint64_t state = first_state(m);
-  int a_side = (int)(2 * half / (1.1 * L));
   add_walls(s, half);
   for (int i = 0; i < m->size; i++) {
-    int place = i % (a_side * a_side), layer = i / (a_side * a_side);
-    double x = -half + L * (0.6 + 1.1 * (place % a_side) + 0.1 * draw(&state));
-    double y = -half + L * (0.6 + 1.1 * (place / a_side) + 0.1 * draw(&state));
-    double z = L * (0.8 + 1.1 * layer), a = 0.4 + 0.4 * draw(&state),
-           b = 0.4 + 0.4 * draw(&state), c = 0.4 + 0.4 * draw(&state);
+    double at[3], mass = m->mass;
+    next_place(i, half, L, &state, at);
+    double a = 0.4 + 0.4 * draw(&state), b = 0.4 + 0.4 * draw(&state),
+           c = 0.4 + 0.4 * draw(&state);
+    if (m->ratio > 2) mass *= pow(m->ratio, draw(&state));
     dBodyID body;
-    if (m->ratio > 0)
-      body = rock(s, x, y, z, 0.45 * L, m->mass, m->ratio > 1);
+    if (m->ratio == 1 || m->ratio == 2)
+      body = rock(s, at[0], at[1], at[2], 0.45 * L, mass, m->ratio > 1);
     else if (i % 3 == 0)
-      body = box(s, x, y, z, a * L, b * L, c * L, m->mass);
+      body = box(s, at[0], at[1], at[2], a * L, b * L, c * L, mass);
     else if (i % 3 == 1)
-      body = scene_add_sphere(s, x, y, z, 0.5 * a * L,
-                              m->mass / (M_PI / 6 * pow(a * L, 3)));
+      body = scene_add_sphere(s, at[0], at[1], at[2], 0.5 * a * L,
+                              mass / (M_PI / 6 * pow(a * L, 3)));
     else
-      body = capsule(s, (const double[3]){x, y, z}, 0.3 * a * L, 0.4 * L,
-                     m->mass, along_z);
+      body = capsule(s, at, 0.3 * a * L, 0.4 * L, mass, along_z);
     if (body == NULL) return finish(s, false);
     turn_at_random(body, &state);
   }
   return finish(s, true);
 }
 
-/* Balls of many sizes let fall between four walls. */
+/* Balls of many sizes let fall between four walls, or (ratio 1) poured onto a bare
+ * floor in a column of four. */
 static scene *balls(const family_member *m) {
   scene *s = start(m);
   if (s == NULL) return NULL;
-  double L = m->length, half = 2.2 * L;
+  double L = m->length, half = m->ratio > 0 ? 1.2 * L : 2.2 * L;
   uint64_t state = first_state(m);
-  int a_side = (int)(2 * half / (1.1 * L));
   bool whole = true;
-  add_walls(s, half);
+  if (m->ratio == 0) add_walls(s, half);
   for (int i = 0; i < m->size; i++) {
-    int place = i % (a_side * a_side), layer = i / (a_side * a_side);
-    double x = -half + L * (0.6 + 1.1 * (place % a_side) + 0.1 * draw(&state));
-    double y = -half + L * (0.6 + 1.1 * (place / a_side) + 0.1 * draw(&state));
+    double at[3];
+    next_place(i, half, L, &state, at);
     double radius = L * (0.2 + 0.25 * draw(&state));
-    whole &= scene_add_sphere(s, x, y, L * (0.8 + 1.1 * layer), radius,
+    whole &= scene_add_sphere(s, at[0], at[1], at[2], radius,
                               m->mass / (4.19 * pow(radius, 3))) != NULL;
   }
   return finish(s, whole);
+}
+
+/* Capsules let fall into a bowl of eight planes at 45 degrees. */
+static scene *bowl(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  uint64_t state = first_state(m);
+  for (int side = 0; side < 8; side++)
+    dCreatePlane(s->space, -cos(side * M_PI / 4), -sin(side * M_PI / 4), 1,
+                 -1.5 * L);
+  for (int i = 0; i < m->size; i++) {
+    double at[3];
+    next_place(i, 1.7 * L, L, &state, at);
+    at[2] += 2 * L;
+    dBodyID body = capsule(s, at, 0.2 * L, 0.4 * L, m->mass, along_z);
+    if (body == NULL) return finish(s, false);
+    turn_at_random(body, &state);
+  }
+  return finish(s, true);
 }
 
 /* A square net of balls with joints half way between neighbours. It falls over a
@@ -777,6 +824,8 @@ const family_member family_members[] = {
     {"brickwall", "78 of 3 t", brickwall, 12, 3000, 2, 0.5, 0.01, 0, 0, 100, 0},
     {"hitwall", "136 of 1 kg", hitwall, 16, 1, 1, 0.5, 0.01, 10, 0, 120, 0},
     {"hitwall", "78 of 20 kg", hitwall, 12, 20, 0.3, 0.6, 0.005, 5, 0, 120, 0},
+    {"piston", "136 of 1 kg", piston, 16, 1, 1, 0.5, 0.01, 1, 0, 120, 0},
+    {"piston", "36 of 20 kg", piston, 8, 20, 0.3, 0.6, 0.005, 2, 0, 120, 0},
     {"pyramid", "91 of 1 kg", pyramid, 6, 1, 1, 0.5, 0.01, 0, 0, 100, 0},
     {"pyramid", "91 of 50 g", pyramid, 6, 0.05, 0.1, 0.3, 0.002, 0, 0, 100, 0},
     {"tower", "8, 1e6 to 1", tower, 8, 1, 0.5, 0.5, 0.01, 1e6, 0, 200, 0},
@@ -822,6 +871,10 @@ const family_member family_members[] = {
     {"balls", "200 of 1 kg", balls, 200, 1, 1, 0.5, 0.01, 0, 14, 150, 150},
     {"balls", "100 of 20 g", balls, 100, 0.02, 0.1, 0.3, 0.003, 0, 15, 150,
      150},
+    {"balls", "100 of 1 kg, poured", balls, 100, 1, 1, 0.5, 0.01, 1, 16, 150,
+     150},
+    {"bin", "60, 1 to 1e5", heap, 60, 0.01, 1, 0.5, 0.01, 1e5, 17, 150, 150},
+    {"bowl", "40 of 1 kg", bowl, 40, 1, 1, 0.5, 0.01, 0, 18, 150, 150},
     {"net", "225 over a ball", net, 15, 0.1, 0.3, 0.5, 0.01, 0, 0, 150, 0},
     {"net", "100 by its corners", net, 10, 2, 1, 0.5, 0.005, 1, 0, 150, 0},
     {"rocks", "60 convex", heap, 60, 2, 0.5, 0.6, 0.01, 1, 5, 150, 100},
