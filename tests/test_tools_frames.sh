@@ -24,7 +24,7 @@ else
 fi
 for file in "$top"/plugin/common/*.c "$top"/plugin/gap/*.c "$top"/plugin/host/*.c \
   "$top"/plugin/rows/*.c "$top"/plugin/world/*.c "$top"/plugin/assembly/*.c \
-  "$top"/plugin/schemes/*.c "$top"/plugin/stepper/*.c "$top"/plugin/preload/message.c \
+  "$top"/plugin/solver/*.c "$top"/plugin/schemes/*.c "$top"/plugin/stepper/*.c "$top"/plugin/preload/message.c \
   "$top"/plugin/preload/near_contacts.c "$top"/plugin/preload/trace.c; do
   if is_small "$file"; then
     passed=$((passed + 1))

@@ -102,7 +102,7 @@ static void weigh_coupled(const solve_work *work, const box_cluster *cluster,
                           double prox) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
-  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  double *A = work->weights.matrix + cluster->first_compliance;
   double *W = work->weights.full + cluster->first_compliance;
   const double *C = box->full_compliance + cluster->first_compliance;
   memset(A, 0, sizeof(double) * (size_t)(m * m));

@@ -107,6 +107,7 @@ typedef struct box_problem {
 typedef struct box_weights {
   double *own, *follow; /* [n_rows] by fours */
   double *full;         /* [n_compliances] as full_compliance */
+  double *matrix;       /* as large: what a cluster's are inverted from */
 } box_weights;
 
 typedef enum box_status {

@@ -330,7 +330,7 @@ static void weigh_coupled(interior *in, const box_cluster *cluster) {
   const box_problem *box = in->box;
   const box_weights *weights = &in->work->weights;
   int m = cluster->n_rows;
-  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  double *A = weights->matrix + cluster->first_compliance;
   memcpy(A, box->full_compliance + cluster->first_compliance,
          sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {

@@ -29,6 +29,7 @@ bool solve_work_reserve(solve_work *work) {
     if (!take_rows(work, rows[i])) return false;
   return ARENA_TAKE(arena, work->v, n_v) && ARENA_TAKE(arena, work->dv, n_v) &&
          ARENA_TAKE(arena, work->weights.full, work->box.n_compliances) &&
+         ARENA_TAKE(arena, work->weights.matrix, work->box.n_compliances) &&
          ARENA_TAKE(arena, work->state, work->box.n_rows);
 }
 
