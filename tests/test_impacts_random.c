@@ -130,10 +130,10 @@ static void make_extreme_collision(collision *it, test_random *random, int m,
 /* Doubles have too few digits to find a solution in a step of these, or too few simplex
  * steps. */
 static bool is_hard(unsigned seed, long k) {
-  static const long hard[][2] = {{10, 425},   {10, 6471},  {10, 44299},
-                                 {10, 45963}, {10, 47210}, {10, 56691},
-                                 {10, 84655}, {10, 92703}, {77, 21983},
-                                 {77, 41990}, {77, 48030}, {77, 88598}};
+  static const long hard[][2] = {
+      {10, 425},   {10, 6471},  {10, 12439}, {10, 44299}, {10, 45963},
+      {10, 47210}, {10, 56691}, {10, 84655}, {10, 92703}, {77, 21983},
+      {77, 41990}, {77, 48030}, {77, 88598}};
   for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
     if (hard[i][0] == (long)seed && hard[i][1] == k) return true;
   return false;

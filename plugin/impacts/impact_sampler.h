@@ -46,8 +46,8 @@ typedef struct impact_sampler {
 bool impact_found_open(contact_found *found, int n_rows, arena *arena);
 
 /**
- * All solutions of a step in doubles; there always is one: where these lack the digits
- * for it, in 34 digits.
+ * All solutions of a step by decisions in doubles; there always is one: where these lack
+ * the digits for it, in 34 digits; then by coarser decisions, which may not meet all.
  *
  * @param scratch  impact_search_scratch numbers
  * @param found    as of contact_search_solve
