@@ -42,6 +42,14 @@ PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$top/demos/compare/cards.py" report 
 check "no results: status 1" status_is 1
 check "no results: broken" out_has '^  BROKEN  wall'
 
+mkdir -p said
+echo '{"steppers": [], "headline": "On it, no one. Take quick (a step): under ah 1. ah keeps"}' \
+  >said/report.json
+check "steppers have the page's names" [ "$(PYTHONPATH=$top/demos/compare \
+  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import cards, pathlib
+print(cards.sentence(cards.Run(pathlib.Path("said"))))')" = \
+  "The verdict of compare: no one. Take QuickStep (a step): under ode-mlcp 1. ode-mlcp keeps" ]
+
 chromium=$(command -v chromium || command -v chromium-browser) || finish
 timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --no-first-run \
   --user-data-dir="$PWD/profile" --window-size=390,900 --virtual-time-budget=6000 \

@@ -218,8 +218,9 @@ def sentence(run):
         return "There is no report."
     names = dict(STEPPERS)
     return "The verdict of compare: " + re.sub(
-        r"\b(take|of|under) (ah|quick|step)\b",
-        lambda m: f"{m[1]} {names[m[2]]}", headline.split(", ", 1)[-1])
+        r"(?:(?<=[Tt]ake )|(?<=of )|(?<=under ))(?:ah|quick|step)\b"
+        r"|\b(?:ah|quick|step)(?= keeps)",
+        lambda m: names[m[0]], headline.split(", ", 1)[-1])
 
 
 def card(name, run, lost):
