@@ -70,8 +70,7 @@
   ROW(int, substeps, SUM, NONE, "", "second order: between events")           \
   ROW(int, zeno, ANY, NONE, "",                                               \
       "second order: 1: events came closer than 1e-4 of it or were more "     \
-      "than max_events, or than a large island can afford; the rest of "     \
-      "the step had none")                       \
+      "than max_events; the rest of an island's step was of first order")     \
   ROW(int, linearised, ANY, NONE, "",                                         \
       "1: contacts of the program's own joints, known at the step's start "   \
       "only (their geoms are not known, or tell something else): their "     \

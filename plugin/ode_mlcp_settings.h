@@ -69,8 +69,9 @@
   ROW(int, events, ON_OFF, 1, "", "", SECOND_ORDER,                           \
       "Cut steps at collisions, and where contacts begin or end to slip or "  \
       "part.")                                                                \
-  ROW(int, max_events, WHOLE(0, 1000000000), 100, "", "N", SECOND_ORDER,      \
-      "After so many events the rest of an island's step has none.")          \
+  ROW(int, max_events, WHOLE(0, 1000000000), 8, "", "N", SECOND_ORDER,        \
+      "After so many events the rest of an island's step is one of first "    \
+      "order.")                                                               \
   ROW(ode_mlcp_impact_law, impact, ONE_OF(impact_laws),                       \
       ODE_MLCP_IMPACT_LAW_POISSON, "", "", SECOND_ORDER,                      \
       "How impacts are resolved.")                                            \

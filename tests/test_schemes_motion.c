@@ -6,7 +6,6 @@
 
 #include "common/vec3.h"
 #include "schemes/motion.h"
-#include "schemes/step_budget.h"
 #include "schemes/taut_joints.h"
 #include "testing.h"
 
@@ -195,38 +194,12 @@ static void test_a_joint_pulls_upright(void) {
   arena_release(&arena);
 }
 
-/* Sizes that do not settle are tried again after 1, 3 and 7 steps, and no later;
- * where they settle again, one failure less is remembered a step. */
-static void test_tries_are_left_out_for_longer(void) {
-  static const int pauses[] = {1, 3, 7, 7};
-  failed_tries failed = {0};
-  for (int k = 0; k < 4; k++)
-    for (int left = pauses[k]; left >= 0; left--) {
-      step_budget budget;
-      step_budget_start(&budget, 0.01, 1e-5, 100);
-      step_budget_recall(&budget, &failed);
-      CU_ASSERT_EQUAL(failed.size_pause, left == pauses[k] ? 0 : left + 1);
-      budget.no_size = true;
-      failed = step_budget_failed(&budget);
-      CU_ASSERT_EQUAL(failed.sizes, k < 3 ? k + 1 : 3);
-    }
-  for (int left = 2; left >= 0; left--) {
-    step_budget budget;
-    step_budget_start(&budget, 0.01, 1e-5, 100);
-    step_budget_recall(&budget, &failed);
-    failed = step_budget_failed(&budget);
-    CU_ASSERT_EQUAL(failed.sizes, left);
-    CU_ASSERT_EQUAL(failed.size_pause, 0);
-  }
-}
-
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"a cubic is met", test_a_cubic_is_met},
       {"a steady turn", test_a_steady_turn},
       {"bounds hold on the way", test_bounds_hold_on_the_way},
       {"descents are found", test_descents_are_found},
-      {"tries are left out for longer", test_tries_are_left_out_for_longer},
       {"a joint pulls upright", test_a_joint_pulls_upright},
       CU_TEST_INFO_NULL};
   return run_tests("motion", tests);

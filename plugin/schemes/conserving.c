@@ -629,7 +629,7 @@ static void add_holding(second_order *s, const world_snapshot *at,
   for (int j = 0; j < s->home.n_joints; j++) {
     const host_joint_rows *rows = rows_of(at, j);
     int index[6];
-    if (rows == NULL || s->middle.joints[j].rows < 0) continue;
+    if (rows == NULL) continue;
     int n = find_holding(rows, s->home.cfm, index);
     for (int k = 0; k < n; k++) {
       extra_row *row = &s->conserving->end_rows[(*n_rows)++];

@@ -67,7 +67,7 @@ static bool remember(event_state *w) {
   if (!EVENT_RESERVE(w, entries, contacts->n)) return false;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    if (!contact->held && contact->hits == 0 && isinf(contact->hit)) continue;
+    if (!contact->held && isinf(contact->hit)) continue;
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k);
     if (contact->asked && contact->point.surface.has_axis)
@@ -77,7 +77,6 @@ static bool remember(event_state *w) {
     entry->held = contact->held;
     entry->slipping = contact->slipping;
     entry->hit = contact->hit;
-    entry->hits = contact->hits;
   }
   if (!contact_memory_reserve(&w->memory, w->s.step->pool, w->n_entries))
     return outcome_no_memory(w->s.step->out);
@@ -116,7 +115,6 @@ static bool recall_states(event_state *w, const contact_memory *memory,
     contact->held = old->held;
     contact->slipping = old->slipping;
     contact->hit = old->hit;
-    contact->hits = across ? 0 : old->hits;
   }
   return true;
 }
@@ -253,10 +251,7 @@ static bool solve_impact(event_state *w, const double v[],
   request.v = request.x_free = v;
   request.second_order = true;
   request.pressed = pressed;
-  request.budget_share = step_budget_share(&w->s.budget);
-  if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
-  step_budget_stopped(&w->s.budget, assembly_stopped(w->s.base.assembly));
-  return true;
+  return assembly_solve(w->s.base.assembly, &request, step->out);
 }
 
 /* As `tally`, of the last impact. */
@@ -395,8 +390,7 @@ static bool choose_active(event_state *w, double h) {
     double gap = contact->point.gap;
     double touching = hair_touch(contact->point.position);
     double near = fmax(touching, NEARLY_TOUCHING * h * h * h);
-    contact->active = contact->held || contact->hits > HITS_APART ||
-                      (gap <= touching && rate <= tolerance) ||
+    contact->active = contact->held || (gap <= touching && rate <= tolerance) ||
                       (gap <= near && fabs(rate) <= tolerance);
     if (contact->held || !contact->active) continue;
     approaches |= rate < -tolerance;
@@ -435,6 +429,12 @@ static bool arrive(event_state *w, double h) {
 
 /* --- substeps ------------------------------------------------------------- */
 
+/* A gap that has closed in a step of first order has the speed with which it did: the
+ * next step begins with an impact. */
+static bool still_closes(const event_state *w, int k, double tolerance) {
+  return world_contact_rate(&w->s.here->contacts, k, w->next.v) < -tolerance;
+}
+
 /* Which contacts the accepted step's velocities hold, and how. */
 static void note_held(event_state *w) {
   double tolerance = event_rate_tolerance(w);
@@ -446,7 +446,8 @@ static void note_held(event_state *w) {
       contact->held = false;
       continue;
     }
-    contact->held = assembly_contact_w(w->s.base.assembly, m) <= tolerance;
+    contact->held = assembly_contact_w(w->s.base.assembly, m) <= tolerance &&
+                    !(w->s.rule->first && still_closes(w, k, tolerance));
     contact->slipping = slip_speed(contact, w->next.v) > tolerance;
   }
 }
@@ -509,6 +510,7 @@ static bool collide(event_state *w, double h, const event *found,
   double way = found->when;
   bool steps = way > 0 && w->s.rule->conserves, short_of = false;
   if (steps && !step_to_event(w, &way, &short_of)) return false;
+  if (w->crowded) return true;
   if (short_of) return accept_short(w, remaining, way);
   event_report(w)->collisions++;
   if (way > 0) {
@@ -533,7 +535,7 @@ static bool collide(event_state *w, double h, const event *found,
   if (!events_mark_collided(w, &marked)) return false;
   if (!any && !marked) {
     /* it is not there: the rest is a step as those without events are */
-    w->s.budget.n_events = w->s.step->options->max_events;
+    w->crowded = true;
     event_report(w)->zeno = 1;
     return true;
   }
@@ -544,9 +546,9 @@ static bool transit(event_state *w, const event *found, double *remaining) {
   double way = found->when;
   bool short_of = false;
   if (w->s.unsettled && !step_to_event(w, &way, &short_of)) return false;
+  if (w->crowded) return true;
   if (short_of) return accept_short(w, remaining, way);
   event_report(w)->transitions++;
-  w->s.budget.n_transitions++;
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
                        w->now.time + found->when))
     return outcome_no_memory(w->s.step->out);
@@ -580,8 +582,8 @@ static bool correct(event_state *w, double last) {
   if (!read &&
       !second_order_look(&w->s, &w->ahead, &w->now, w->s.step->step_size))
     return false;
-  if (w->s.rule->holds_joints && w->ahead.erp > 0 &&
-      !conserving_hold_joints(&w->s, &w->ahead, &w->now))
+  if ((w->s.rule->holds_joints || (w->s.rule->conserves && w->crowded)) &&
+      w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))
     return false;
   if (w->ahead.erp > 0) {
     if (!close_stops(w)) return false;
@@ -642,42 +644,51 @@ static bool gains_energy(const event_state *w, double h) {
 }
 
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the
- * rounds get no further at half a size than at the whole, no size will do: the
- * step is taken damped. */
+ * rounds get no further at half a size than at the whole, no size will do: the rest of
+ * the host's step is taken damped. */
 static bool try_step(event_state *w, double *size) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool damps = can_damp(w);
   const bool forces =
       w->s.step->forces->first != NULL || w->s.step->forces->n_springs > 0;
   const bool may_damp = damps || is_without_joints(w);
-  const int MOST_STAYED = 3; /* sizes in a row */
+  const int MOST_STAYED = 3;               /* sizes in a row */
+  const int MOST_FAILED = damps ? 10 : 20; /* sizes of the host's step */
   const double CLOSE =
       1e-3; /* of the rounds: then a smaller step gets closer */
   double whole = *size, unrest = INFINITY;
   int n_stayed = 0;
-  w->s.damped = may_damp && w->s.budget.failed.size_pause > 0;
-  for (;;) {
-    int rows = event_report(w)->rows;
+  while (!w->crowded) {
     if (!event_try(w, *size)) return false;
-    step_budget_tried(&w->s.budget, event_report(w)->rows - rows);
     if (!w->s.unsettled) return true;
     bool stays =
         damps && (w->s.stays || (unrest < CLOSE && w->s.unrest > 0.5 * unrest));
     n_stayed = stays ? n_stayed + 1 : 0;
     unrest = w->s.unrest;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
-    bool more =
-        step_budget_next_size(&w->s.budget, damps, smallest || w->s.gave_up);
-    if (n_stayed < MOST_STAYED && !smallest && more) {
+    w->n_failed += smallest || w->s.gave_up ? MOST_FAILED / 2 : 1;
+    if (n_stayed < MOST_STAYED && !smallest && w->n_failed <= MOST_FAILED) {
       *size /= 2;
       continue;
     }
     event_report(w)->not_converged = 1;
-    w->s.budget.no_size = true;
     if (!may_damp && (forces || !gains_energy(w, *size))) return true;
     w->s.damped = true;
     *size = whole;
   }
+  return true;
+}
+
+/* What the last projection did is undone before: contacts are told of it. */
+static bool rest_in_first_order(event_state *w, double *remaining) {
+  const step_rule *rule = w->s.rule;
+  for (int i = 0; i < 6 * w->s.home.n_bodies && rule->conserves; i++)
+    w->now.v[i] -= w->now.carry[i];
+  w->s.rule = &first_order_rule;
+  bool taken = event_try(w, *remaining) && accept(w, remaining, *remaining);
+  w->s.rule = rule;
+  w->ahead_size = 0;
+  return taken;
 }
 
 static bool run_substeps(event_state *w) {
@@ -685,17 +696,14 @@ static bool run_substeps(event_state *w) {
   w->sweep.queries = 0;
   if (!events_look_for_fast(w)) return false;
   const ode_mlcp_options *options = step->options;
-  const int ONE_BY_ONE = 3;
   double remaining = step->step_size;
-  bool detect = options->events;
-  step_budget *budget = &w->s.budget;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
     bool approach =
         choose_active(w, remaining) || (first && joints_approach(w));
-    if (approach && !impact(w)) return false;
+    if (!w->crowded && approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
     if (!try_step(w, &size)) return false;
@@ -703,21 +711,16 @@ static bool run_substeps(event_state *w) {
     event found = {EVENT_NONE, 0};
     w->ahead_size = 0;
     last = size;
-    if (detect && !events_find(w, size, &found)) return false;
-    if (found.kind != EVENT_NONE &&
-        ++budget->n_events > step_budget_events(budget)) {
-      bool holds = false;
-      event_report(w)->zeno = 1;
-      bool all = budget->n_events > step_budget_events(budget) + ONE_BY_ONE;
-      if (found.kind == EVENT_COLLISION &&
-          !events_hold_back(w, size, all, &holds))
-        return false;
-      if (holds) continue; /* the trial again, without what collides in it */
-      /* what was not near enough to be held back yet is met */
-      detect = budget->n_events <= options->max_events;
-      if (!detect) continue; /* whole, and anew: the search looked at others */
+    if (!w->crowded && options->events && !events_find(w, size, &found))
+      return false;
+    if (found.kind != EVENT_NONE) {
+      double parts = fmax(step->step_size / w->longest, 1);
+      bool many = ++w->n_events > options->max_events * parts;
+      event_report(w)->zeno |= many;
+      w->crowded |= many;
     }
-    bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)
+    bool done = w->crowded                 ? rest_in_first_order(w, &remaining)
+                : found.kind == EVENT_NONE ? accept(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
                     ? collide(w, size, &found, &remaining)
                     : transit(w, &found, &remaining);
@@ -776,18 +779,21 @@ static void take_carry_over(event_state *w) {
   }
 }
 
+/* Some second's: where outcomes are searched for that long, it is among contacts
+ * that are opposed or say the same, and Poisson's law takes their place. */
+static const double DRAW_WORK = 3e8;
+
 static void start_step(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  const scheme_step *step = w->s.step;
   w->n_entries = 0;
-  step_budget_start(&w->s.budget, step->step_size,
-                    SHORTEST_PART * step->step_size, step->options->max_events);
+  w->n_events = w->n_failed = 0;
+  w->crowded = w->s.damped = false;
+  w->draw_work = DRAW_WORK;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);
     w->unchanged[b] = last != NULL;
-    if (last != NULL) step_budget_recall(&w->s.budget, &last->failed);
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;

@@ -124,7 +124,6 @@ static int gather(event_state *w, const scheme_step *step, int first) {
 static bool scatter(event_state *w, const scheme_step *step, int n) {
   event_island *group = &w->islands[w->group];
   const joint_result *joint = w->group_joints;
-  const failed_tries failed = step_budget_failed(&w->s.budget);
   for (int i = 0; i < n; i++) {
     event_island *island = &w->islands[w->group_index[i]];
     size_t n_joints = w->group_islands[i].joints_count;
@@ -148,7 +147,6 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     end->carry_with = w->s.home.bodies[with].serial;
     end->n_carry_with = w->n_with[with];
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
-    end->failed = failed;
   }
   w->curves |= w->s.home.n_joint_rows > 0;
   group->first_entry = w->n_kept;
@@ -378,8 +376,7 @@ static void committed(void *state) {
     *m = (body_memory){.serial = end->serial,
                        .carry_h = end->carry_h,
                        .carry_with = end->carry_with,
-                       .n_carry_with = end->n_carry_with,
-                       .failed = end->failed};
+                       .n_carry_with = end->n_carry_with};
     real_read(m->pose.position, x, 3);
     for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
     real_read(m->v, dBodyGetLinearVel(end->id), 3);

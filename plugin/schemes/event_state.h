@@ -21,7 +21,6 @@ typedef struct body_memory {
       carry_with;     /* serial of the first of the bodies it goes with, */
   int n_carry_with;   /* and how many they are; of the first: */
   int n_there, there; /* of the set in hand, and which is the first */
-  failed_tries failed;
 } body_memory;
 
 /** A body after the step in hand. */
@@ -32,7 +31,6 @@ typedef struct body_end {
   unsigned long carry_with;
   int n_carry_with;
   double v_alpha[6];
-  failed_tries failed;
 } body_end;
 
 /** An island and, once it is solved, what was solved with it as the first. */
@@ -44,11 +42,6 @@ typedef struct event_island {
   int first_entry, n_entries; /* in `kept` */
   outcome out;
 } event_island;
-
-/** A contact that gives nothing back and closes more often than this within a step
- *  rattles: for the rest of it the contact takes part all the time, which lets it
- *  part and come no closer than it is, in place of an event each time. */
-enum { HITS_APART = 1 };
 
 /** A contact of `here` that slides when a substep begins. */
 typedef struct contact_slide {
@@ -84,8 +77,12 @@ typedef struct event_state {
   int n_collided;
   contact_slide *slides; /* [here's contacts] */
   double longest;        /* s: no substep is longer */
-  int *home_of;          /* [here's contacts] in `home`, -1: new since then */
-  double *given_back;    /* [here's contacts] N s, by an impact */
+  int n_events,
+      n_failed; /* of the step so far, and sizes that did not settle */
+  bool crowded; /* it has had its events: the rest is one step of first order */
+  double draw_work;   /* products left for what is drawn of sets of impacts */
+  int *home_of;       /* [here's contacts] in `home`, -1: new since then */
+  double *given_back; /* [here's contacts] N s, by an impact */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */

@@ -140,17 +140,8 @@ static bool mark_met(event_state *w, bool *any) {
   return true;
 }
 
-/* The part of the step within which a collision of contact k is one event with the
- * first. */
-static double together(const event_state *w, const world_contacts *contacts,
-                       int k, double h) {
-  const host_surface *surface = &contacts->items[k].point.surface;
-  double bounce = surface->bounces ? surface->bounce : 0;
-  return step_budget_window(&w->s.budget, bounce) / h;
-}
-
 /* The share of the step after which the first collision comes, INFINITY: none.
- * Those that come within the window of it are one event. */
+ * Those that come within the shortest part of a step of it are one event. */
 static bool find_collision(event_state *w, double h, double *first) {
   const scheme_step *step = w->s.step;
   const world_snapshot *here = w->s.here;
@@ -176,8 +167,7 @@ static bool find_collision(event_state *w, double h, double *first) {
   }
   w->meets = w->sweep_share <= *first + least;
   for (int k = 0; k < n; k++)
-    if (isfinite(w->share[k]) &&
-        w->share[k] <= *first + together(w, &w->ahead.contacts, k, h))
+    if (isfinite(w->share[k]) && w->share[k] <= *first + least)
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
                         &w->ahead.contacts, k);
   return true;
@@ -207,36 +197,6 @@ static bool match_collided(event_state *w) {
          outcome_no_memory(w->s.step->out);
 }
 
-/* Contact k of `here` comes down to nothing soon after the trial step of size h, if
- * not in it. */
-static bool is_to_collide(const event_state *w, int k, double h) {
-  const world_contacts *contacts = &w->s.here->contacts;
-  const double SOON = 2; /* trial steps */
-  double rate = fmin(world_contact_rate(contacts, k, w->now.v),
-                     world_contact_rate(contacts, k, w->next.v));
-  return contacts->items[k].stop < 0 &&
-         contacts->items[k].point.gap + SOON * h * rate < 0;
-}
-
-bool events_hold_back(event_state *w, double h, bool all, bool *any) {
-  world_snapshot *here = w->s.here;
-  *any = false;
-  if (!match_collided(w)) return false;
-  for (int k = 0; k < w->n_collided; k++) {
-    if (w->match[k] < 0) continue;
-    world_contact *contact = &here->contacts.items[w->match[k]];
-    *any |= contact->hits <= HITS_APART;
-    contact->hits = HITS_APART + 1;
-  }
-  for (int k = 0; all && k < here->contacts.n; k++) {
-    world_contact *contact = &here->contacts.items[k];
-    if (contact->hits > HITS_APART || !is_to_collide(w, k, h)) continue;
-    *any |= !contact->active;
-    contact->hits = HITS_APART + 1;
-  }
-  return true;
-}
-
 bool events_mark_collided(event_state *w, bool *any) {
   world_snapshot *here = w->s.here;
   *any = false;
@@ -245,7 +205,6 @@ bool events_mark_collided(event_state *w, bool *any) {
     if (w->match[k] < 0) continue;
     world_contact *contact = &here->contacts.items[w->match[k]];
     contact->active = *any = true;
-    contact->hits += !(event_restitution(w, w->match[k]) > 0);
     if (!log_contact(w, w->match[k], ODE_MLCP_EVENT_CHANGE_HIT)) return false;
   }
   return !w->meets || mark_met(w, any);
@@ -320,7 +279,7 @@ static bool find_stop(event_state *w, double end, double *when, bool *looked) {
   bool any = false;
   *when = INFINITY;
   *looked = false;
-  if (end <= shortest || !step_budget_searches(&w->s.budget)) return true;
+  if (end <= shortest) return true;
   if (!find_slides(w, &any)) return false;
   if (!any) return true;
   int n = w->s.here->contacts.n;

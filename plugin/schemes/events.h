@@ -41,15 +41,6 @@ double events_correction(event_state *w);
  *  @return false where memory ran out. */
 bool events_mark_collided(event_state *w, bool *any);
 
-/** Contacts of `here` that collided in the trial step take part from its start on
- *  for the rest of the host's step, in place of an event.
- *  @param h    size of the trial step
- *  @param all  with them those that are about to collide, too: what is held back
- *              one by one pushes the next
- *  @param any  out: whether there are such
- *  @return false where memory ran out. */
-bool events_hold_back(event_state *w, double h, bool all, bool *any);
-
 /** Contacts whose slip ended at the last transition slip no more. @return false where
  *  memory ran out. */
 bool events_flip(event_state *w);

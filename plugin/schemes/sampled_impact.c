@@ -35,7 +35,7 @@ draw(event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   options.seed = (uint64_t)w->s.step->options->impact_seed;
   options.steps = MOST_STEPS;
   status = impact_sample_within(impact, &options, sample_of(w),
-                                &w->s.budget.draw_work, v, NULL);
+                                &w->draw_work, v, NULL);
   ode_mlcp_impact_destroy(impact);
   return status;
 }
@@ -75,7 +75,7 @@ bool sampled_impact(event_state *w) {
     event_report(w)->poisson_bounces++;
     return true;
   }
-  if (!(w->s.budget.draw_work > 0)) {
+  if (!(w->draw_work > 0)) {
     event_report(w)->poisson_unfinished++;
     return true;
   }

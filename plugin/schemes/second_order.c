@@ -16,6 +16,7 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->force, 6 * n) &&
           ARENA_TAKE(arena, s->k_q, 36 * n) &&
           ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
+          ARENA_TAKE(arena, s->free, n) &&
           ARENA_TAKE(arena, s->gyroscopic, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
@@ -26,6 +27,17 @@ bool second_order_reserve(second_order *s) {
 }
 
 /* --- what a scheme is made of --------------------------------------------- */
+
+static step_weights first_order_weights(const ode_mlcp_options *options,
+                                        double h) {
+  (void)options;
+  return (step_weights){.cq = h * h,
+                        .cv = h,
+                        .late = h,
+                        .scale = 1,
+                        .unknown = 1,
+                        .move_v_plus = 1};
+}
 
 static step_weights gap_weights(const ode_mlcp_options *options, double h) {
   double a = options->alpha;
@@ -108,13 +120,19 @@ static void gyroscopic_jacobian(double out[9], const host_body *body,
   }
 }
 
+/* True if a gyroscopic torque acts on the body: one of first order that no row acts on
+ * turns as it does without forces. */
+static bool has_torque(const second_order *s, int b) {
+  return s->home.bodies[b].gyroscopic && !(s->rule->first && s->free[b]);
+}
+
 /* M~ of body b. What would take its positive definiteness away is left out. */
 static void build_mass(const second_order *s, const step_weights *weights,
                        const host_body *body, int b, const double w[3]) {
   double *mass = s->mass + 36 * b, *turning = s->gyroscopic + 9 * b;
   for (int leave_out = 0; leave_out < 2; leave_out++) {
     memset(turning, 0, 9 * sizeof *turning);
-    if (s->home.bodies[b].gyroscopic)
+    if (has_torque(s, b))
       gyroscopic_jacobian(turning, body, w, s->rule->midpoint && !leave_out);
     host_body_mass(body, mass);
     for (int i = 0; i < 9; i++)
@@ -157,7 +175,7 @@ static bool sum_impulses(second_order *s, const step_weights *weights,
     const double *w = from->v + 6 * b + 3;
     for (int i = 0; i < 6; i++)
       s->force[6 * b + i] += h * at->bodies[b].force[i];
-    if (!home->bodies[b].gyroscopic) continue;
+    if (!has_torque(s, b)) continue;
     double momentum[3], torque[3];
     mat3_apply(momentum, at->bodies[b].inertia, w);
     vec3_cross(torque, momentum, w);
@@ -252,7 +270,6 @@ assembly_request second_order_request(const second_order *s,
   request.level = level;
   request.step_size = h;
   request.slip_floor = assembly_slip_floor(at->gravity, h);
-  request.budget_share = step_budget_share(&s->budget);
   request.x_free = s->x_free;
   request.second_order = true;
   return request;
@@ -261,8 +278,9 @@ assembly_request second_order_request(const second_order *s,
 bool second_order_solve(second_order *s, const world_snapshot *at, double h,
                         const double v[], int n_rows, double scale,
                         double carry) {
-  assembly_request request =
-      second_order_request(s, at, JOINT_LEVEL_VELOCITY, h);
+  assembly_request request = second_order_request(
+      s, at, s->rule->first ? JOINT_LEVEL_POSITION : JOINT_LEVEL_VELOCITY, h);
+  request.erp_for_all = request.adds_stops = s->rule->first;
   request.scale = scale;
   request.carry = carry;
   request.mean = s->rule->mean;
@@ -273,9 +291,7 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   request.known = s->known_at;
   request.slips = s->slips;
   request.again = s->again;
-  if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
-  step_budget_stopped(&s->budget, assembly_stopped(s->base.assembly));
-  return true;
+  return assembly_solve(s->base.assembly, &request, s->step->out);
 }
 
 /* A motor of limited force brakes as friction does: its velocity is the end's. */
@@ -478,6 +494,73 @@ static bool take_step(second_order *s, const motion *from, double h,
   return true;
 }
 
+static void bind(second_order *s, const int body[2]) {
+  for (int side = 0; side < 2; side++)
+    if (body[side] >= 0) s->free[body[side]] = false;
+}
+
+/* Contacts within reach take part; joints are as they are: what they are off by is
+ * moved at the end of the host's step. */
+static void prepare_first(second_order *s) {
+  world_snapshot *here = s->here;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    s->free[b] = world_is_dynamic(&s->home, b);
+  for (int k = 0; k < here->contacts.n; k++) {
+    world_contact *contact = &here->contacts.items[k];
+    contact->active = contact->active || contact->stop < 0;
+    contact->point.surface.bounces = false;
+    if (contact->active) bind(s, contact->point.body);
+  }
+  for (int j = 0; j < here->n_joints; j++) {
+    if (here->joints[j].rows < 0) continue;
+    host_joint_rows *read = &here->joint_rows[here->joints[j].rows];
+    bind(s, here->joints[j].body);
+    for (unsigned r = 0; r < read->rows.count; r++) {
+      if (!host_row_holds(read, r, here->cfm)) continue;
+      read->rows.rhs[r] -= read->correction[r];
+      read->correction[r] = 0;
+    }
+  }
+}
+
+/* A body that is free turns about its angular momentum L, by 2 T / |L| a second, and its
+ * velocity with it: in its own frame neither changes, so that L and energy stay what
+ * they are however far it turns. One that rows act on turns by what they leave it, and
+ * its energy does not grow on the way. */
+static void turn_first(const second_order *s, const motion *from, int b,
+                       double h, motion *to) {
+  const host_body *home = &s->home.bodies[b], *body = &s->here->bodies[b];
+  double *w = to->v + 6 * b + 3, L[3];
+  mat3_apply(L, body->inertia, w);
+  double square = vec3_dot(L, L), before = vec3_dot(L, w) / 2;
+  if (!home->gyroscopic || !(square > 0)) return;
+  if (s->free[b]) {
+    double turn[6] = {0};
+    memcpy(turn, to->v + 6 * b, 3 * sizeof *turn);
+    vec3_add_scaled(turn + 3, 2 * before / square, L);
+    world_pose_move(&to->poses[b], &from->poses[b], turn, h);
+    world_pose_turn_along(&from->poses[b], &to->poses[b], w);
+    return;
+  }
+  double after = spin_energy(home, &to->poses[b], w);
+  for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
+}
+
+static bool take_first_order(second_order *s, const motion *from, double h,
+                             motion *to) {
+  prepare_first(s);
+  if (!take_step(s, from, h, to)) return false;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    if (!s->home.bodies[b].kinematic) turn_first(s, from, b, h, to);
+    to->carry_h[b] = 0;
+    to->carry_with[b] = b;
+  }
+  memset(to->carry, 0, 6 * (size_t)s->home.n_bodies * sizeof *to->carry);
+  return true;
+}
+
+const step_rule first_order_rule = {
+    .take = take_first_order, .weights = first_order_weights, .first = true};
 const step_rule gap_rule = {
     .take = take_step,
     .weights = gap_weights,

@@ -5,7 +5,6 @@
 
 #include "schemes/motion.h"
 #include "schemes/scheme.h"
-#include "schemes/step_budget.h"
 
 typedef struct second_order second_order;
 
@@ -49,6 +48,7 @@ typedef struct step_rule {
   bool
       holds_joints; /* velocities that joints do not allow are taken out when the
                         step ends: they would turn round from step to step */
+  bool first;       /* of first order: see first_order_rule */
   bool conserves; /* the way to a collision is a step of its own, as what flies
                      between the ends of a longer one conserves nothing; an
                      impact gives no energy, and takes the place of what the last
@@ -61,7 +61,6 @@ struct second_order {
   scheme_state base;
   scheme_step *step; /* in hand */
   const step_rule *rule;
-  step_budget budget;
   world_snapshot home;   /* at the start of the host's step */
   world_snapshot moved;  /* for `here`, where that is not home */
   world_snapshot *here;  /* at the start; contacts have `active` set */
@@ -82,6 +81,7 @@ struct second_order {
   extra_row *rows;
   double *early; /* [6 n_bodies] forces at the start of the step tried */
   bool again;    /* the next solve is another round of the last one */
+  bool *free;    /* [n_bodies] no row acts on it, in a step of first order */
   bool *stiff;   /* [n_bodies] see second_order_find_stiff */
   bool detects;  /* steps are cut where contacts begin or end to slip */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
@@ -94,6 +94,12 @@ struct second_order {
 };
 
 extern const step_rule gap_rule, trapezoid_1_rule, trapezoid_rule;
+
+/** Anitescu and Potra's step, which takes the place of a second-order one where events
+ *  crowd or rounds do not end: contacts of `here` within reach and joints as they are at
+ *  its start, forces at its end. It corrects no positions and brings no energy: what
+ *  meets in it gives nothing back. */
+extern const step_rule first_order_rule;
 
 /** Those of trapezoid-1. */
 step_weights second_order_trapezoid_weights(const ode_mlcp_options *options,

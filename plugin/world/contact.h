@@ -22,7 +22,6 @@ typedef struct world_contact {
   bool held;     /* touched when the velocities were last solved for */
   bool slipping; /* its friction was at its limit then */
   double hit;    /* s: when it last took part in an impact; -INFINITY */
-  int hits;      /* in this step: how often it closed and gave nothing back */
 } world_contact;
 
 #endif

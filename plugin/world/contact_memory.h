@@ -45,7 +45,6 @@ typedef struct contact_entry {
   bool put_in;         /* contact: see contact_law */
   bool held, slipping; /* contact, stop: see world_contact */
   double hit;
-  int hits;
 } contact_entry;
 
 /** The match of an entry of the last step. */

@@ -85,7 +85,6 @@ static world_contact *next_contact(world_reader *r) {
   contact->active = true;
   contact->held = contact->slipping = false;
   contact->hit = -INFINITY;
-  contact->hits = 0;
   return contact;
 }
 
