@@ -45,6 +45,8 @@ check "mesh on st" is_right mesh st 1e-6
 check "mesh on conserving" is_right mesh conserving 1e-6
 check "lift on st" is_right lift st 1e-3
 check "belt on conserving" is_right belt conserving 3e-3
+check "slip on conserving" is_right slip conserving 1e-3
+check "cup on conserving" is_right cup conserving 1e-3
 check "rope on ah" is_right rope ah 2 # mm
 check "rope on conserving" is_right rope conserving 1e-3
 

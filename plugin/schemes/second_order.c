@@ -325,6 +325,8 @@ bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
     world_contact_slip(start, v, slip);
     host_contact_axes(axis, &contact->point);
     for (int d = 0; d < 2; d++) {
+      /* what slips in proportion to its force has no limit to stick at */
+      if (contact->point.surface.viscous[d]) continue;
       s->shift[2 * m + d] = sign * vec3_dot(slip, axis[d]);
       contact->point.surface.motion[d] += s->shift[2 * m + d];
     }
