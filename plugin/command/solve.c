@@ -193,7 +193,7 @@ static void print_json(const solve_input *input, const settings *settings,
     json_put_count(&out, "bodies", p->n_bodies);
     json_put_count(&out, "frictions", p->n_frictions);
     json_put_count(&out, "pairs", p->n_pairs);
-    json_put_string(&out, "rung", o->stage);
+    json_put_string(&out, "stage", o->stage);
   }
   json_put(&out, "residual", o->residual);
   if (input->is_lcp) json_put(&out, "componentwise", o->componentwise);
