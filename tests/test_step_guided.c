@@ -5,9 +5,10 @@
 #include "host_rounding.h"
 #include "step_testing.h"
 
-static const int SCHEMES[] = {ODE_MLCP_SCHEME_AP, ODE_MLCP_SCHEME_AH,
-                              ODE_MLCP_SCHEME_ST};
-enum { N_SCHEMES = sizeof SCHEMES / sizeof *SCHEMES };
+static const int SCHEMES[] = {
+    ODE_MLCP_SCHEME_AP, ODE_MLCP_SCHEME_AH, ODE_MLCP_SCHEME_ST,
+    ODE_MLCP_SCHEME_TRAPEZOID /* of second order: guides alone */};
+enum { N_SCHEMES = 3, N_ALL_SCHEMES = sizeof SCHEMES / sizeof *SCHEMES };
 
 /* Turn v about an axis that is like none of the others. */
 static void turn(dReal to[3], const double v[3], double heading) {
@@ -73,6 +74,9 @@ static const guide GUIDES[] = {
     {"a slope and a wall", {{0, 9, .7, 0, 0}, {1.2, 3, .4, 0, 0}}},
     {"a vertical corner", {{0, 20, .3, 0, 0}, {M_PI / 2, 30, .3, 0, 0}}},
     {"a tilted peg in its slot", {{-.6, 3, .5, 0, 0}, {.6, 4, .5, 0, 0}}},
+    {"a steep slope and a smooth wall",
+     {{1.1, 4, .9, 0, 0}, {-.4, 6, 0, 0, 0}}},
+    {"a groove with one icy side", {{-.8, 3, 0, 0, 0}, {.8, 3, .3, 0, 0}}},
     {"a wall hardly touched", {{0, 9.81, .5, 0, 0}, {M_PI / 2, .01, .5, 0, 0}}},
     {"tyres along a kerb", {{0, 9.81, 1, .4, .3}, {M_PI / 2, 4, 0, 0, 0}}},
     {"skates along a kerb", {{0, 8, .05, .8, .3}, {M_PI / 2, 9, 0, 0, 0}}},
@@ -87,8 +91,8 @@ static double held_by(const surface *on) {
 
 /* m: how far the body has gone along the guide, and across it, after n steps. */
 static void pull_along(const guide *of, int scheme, double pull, double mass,
-                       double heading, double h, int n, double *along,
-                       double *across) {
+                       double radius, double heading, double h, int n,
+                       double *along, double *across) {
   dWorldID world = create_rigid_world(scheme);
   double load[3] = {pull, 0, 0}, normal[2][3], fdir[2][3];
   for (int k = 0; k < 2; k++) {
@@ -109,7 +113,7 @@ static void pull_along(const guide *of, int scheme, double pull, double mass,
     turn(f_world[k], fdir[k], heading);
   }
   dWorldSetGravity(world, g[0], g[1], g[2]);
-  dBodyID body = create_ball(world, mass, 0.5);
+  dBodyID body = create_ball(world, mass, radius);
   dJointGroupID group = dJointGroupCreate(0);
   for (int s = 0; s < n; s++) {
     const dReal *x = dBodyGetPosition(body);
@@ -142,21 +146,23 @@ static void pull_along(const guide *of, int scheme, double pull, double mass,
 static void test_guided_bodies_obey_coulomb(void) {
   const double shares[] = {0.5, 0.9, 0.99, 1.01, 1.1};
   const double sizes[] = {1e-3, 5e-3, 0.02}, masses[] = {0.01, 1, 1e4};
+  const double radii[] = {0.01, 0.5, 10, 0.1};
   enum { STEPS = 60 };
   int drawn = 0;
   for (int k = 0; k < N_GUIDES; k++)
-    for (int s = 0; s < N_SCHEMES; s++)
+    for (int s = 0; s < N_ALL_SCHEMES; s++)
       for (int i = 0; i < 5; i++)
         for (int j = 0; j < 3; j++, drawn++) {
           const guide *of = &GUIDES[k];
           double h = sizes[j], along, across;
           double held = held_by(&of->on[0]) + held_by(&of->on[1]);
           pull_along(of, SCHEMES[s], shares[i] * held, masses[drawn % 3],
-                     0.7 * drawn, h, STEPS, &along, &across);
-          /* Euler's sum */
-          double expected = shares[i] < 1 ? 0
-                                          : (shares[i] - 1) * held * h * h *
-                                                STEPS * (STEPS + 1) / 2;
+                     radii[drawn % 4], 0.7 * drawn, h, STEPS, &along, &across);
+          /* Euler's sum, or the integral */
+          int last = s < N_SCHEMES ? STEPS + 1 : STEPS;
+          double expected =
+              shares[i] < 1 ? 0
+                            : (shares[i] - 1) * held * h * h * STEPS * last / 2;
           double most = shares[i] < 1 ? 1e-6 : 1e-5 * fmax(expected, 1);
           /* friction across may wedge what is pulled by little more */
           bool wedges = of->on[0].mu > 0 && of->on[1].mu > 0;
