@@ -34,8 +34,8 @@ draw(event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   ode_mlcp_impact_default_options(&options);
   options.seed = (uint64_t)w->s.step->options->impact_seed;
   options.steps = MOST_STEPS;
-  status = impact_sample_within(impact, &options, sample_of(w),
-                                &w->draw_work, v, NULL);
+  status = impact_sample_within(impact, &options, sample_of(w), &w->draw_work,
+                                v, NULL);
   ode_mlcp_impact_destroy(impact);
   return status;
 }
