@@ -138,7 +138,7 @@ static host_contact_verdict build(built_contact *out, const scene *s,
       .spring_erp = dWorldGetERP(s->world),
       .edges = edges,
       .slip_floor = 1e-9,
-      .max_correction = INFINITY,
+      .as_host = true,
       .springs = true};
   out->set = (row_set){.rows = out->rows,
                        .corrections = out->corrections,
@@ -392,7 +392,7 @@ static void create_plain(plain *p) {
                                    .max_velocity = INFINITY,
                                    .edges = 4,
                                    .slip_floor = 1e-9,
-                                   .max_correction = INFINITY,
+                                   .as_host = true,
                                    .springs = true};
   p->frame = (row_frame){.v = p->v,
                          .v_free = p->v_free,

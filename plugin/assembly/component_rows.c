@@ -334,7 +334,7 @@ void component_rows_begin(const assembly *a, component_problem *c,
       .level = request->level,
       .erp = positions ? request->erp : 0,
       .erp_for_all = request->erp_for_all,
-      .max_correction = request->options->max_correction,
+      .as_host = isinf(request->options->max_correction),
       .rests_deep = positions && !request->erp_for_all &&
                     !(world->settings.margin > 0) && world->surface_layer == 0,
       .springs = world->settings.erp != 0,

@@ -51,7 +51,7 @@ static bool was_put_in(const contact_settings *settings, const row_frame *frame,
                        const host_contact *contact, double load) {
   const host_surface *surface = &contact->surface;
   double J[2][6], depth = -contact->gap, h = settings->host_step;
-  if (isinf(settings->max_correction) || !(depth > 0) ||
+  if (settings->as_host || !(depth > 0) ||
       (!isnan(surface->erp) && !isnan(surface->cfm)))
     return false;
   host_contact_jacobian(J, contact, contact->normal);

@@ -21,10 +21,8 @@ typedef struct contact_settings {
                         gap: that is an event's, or a projection's */
   double erp;       /* the paper's gamma, of rigid contacts without their own */
   bool erp_for_all; /* of rigid contacts, an ERP of their own is not used */
-  double max_correction; /* m/s: what errors of joints, and of contacts that end
-                            their step in touch (erp_for_all), may ask for.
-                            INFINITY: all corrections are velocities, bounces
-                            are e times a speed, as the host's */
+  bool
+      as_host; /* all corrections are velocities, bounces are e times a speed */
   bool rests_deep; /* rigid contacts rest deeper than they touch, by a hair */
   bool springs;    /* soft contacts without an ERP of their own are springs: the
                         step corrects something */

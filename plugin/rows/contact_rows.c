@@ -65,8 +65,7 @@ static double bounce_of(const row_frame *frame,
   double incoming = motion - contact_rate(frame, contact, J, false);
   if (!(incoming > surface->bounce_speed)) return -INFINITY;
   /* else as the host, wherever it is */
-  if (isinf(settings->max_correction))
-    return surface->bounce * incoming + motion;
+  if (settings->as_host) return surface->bounce * incoming + motion;
   return row_bounce_target(surface->bounce, -incoming,
                            contact_rate(frame, contact, J, true) - motion,
                            contact->gap, frame->step_size) +
@@ -91,12 +90,11 @@ static void add_normal_row(row_set *set, const row_frame *frame,
       gives_back ? bounce_of(frame, settings, contact, J) : -INFINITY;
 
   /* what gravity does not take back within the step would make bodies hop */
-  double most = settings->erp_for_all || isinf(settings->max_correction)
-                    ? settings->max_correction
-                    : settings->gravity * frame->step_size;
-  double in_velocity = law->spring
-                           ? law->correction
-                           : smaller_of(law->correction, most + law->of_spring);
+  double in_velocity =
+      law->spring || settings->as_host
+          ? law->correction
+          : smaller_of(law->correction,
+                       settings->gravity * frame->step_size + law->of_spring);
   double target =
       normal_target(settings, in_velocity, motion, approach, bounce);
   mlcp_row *row =
