@@ -40,10 +40,9 @@
       "spring.")                                                              \
   ROW(double, max_correction, NUMBER(ABOVE(0), TO(INFINITY)), 0.5, "m/s",     \
       "V", AP_AH_ST,                                                          \
-      "Position errors of joints give bodies no more velocity (m/s, rad/s) "  \
-      "than this, contacts no more than a step's gravity takes back. The "    \
-      "rest of a correction moves bodies without giving them speed, so that " \
-      "nothing pops; inf makes all of it velocity, as in stock ODE.")         \
+      "Position errors give bodies no more velocity (m/s, rad/s) than this. " \
+      "The rest of a correction moves them without giving them speed, so "    \
+      "that nothing pops; inf makes all of it velocity, as in stock ODE.")    \
   ROW(ode_mlcp_solver, solver, ONE_OF(solvers), ODE_MLCP_SOLVER_FAST, "", "", \
       ALL, "What solves a step's problems.")                                  \
   ROW(double, tolerance, NUMBER(ABOVE(0), BELOW(1)), 1e-10, "", "T", ALL,     \

@@ -129,7 +129,8 @@ static host_contact_verdict build(built_contact *out, const scene *s,
   row_frame frame = {.v = s->v,
                      .v_free = s->v_free,
                      .problem_body = problem_body,
-                     .step_size = STEP};
+                     .step_size = STEP,
+                     .max_correction = INFINITY};
   contact_settings settings = {
       .erp = dWorldGetERP(s->world),
       .cfm = dWorldGetCFM(s->world),
@@ -138,7 +139,6 @@ static host_contact_verdict build(built_contact *out, const scene *s,
       .spring_erp = dWorldGetERP(s->world),
       .edges = edges,
       .slip_floor = 1e-9,
-      .as_host = true,
       .springs = true};
   out->set = (row_set){.rows = out->rows,
                        .corrections = out->corrections,
@@ -148,7 +148,7 @@ static host_contact_verdict build(built_contact *out, const scene *s,
       &reading, contact, reversed, body, s->bodies, bad_name, &bad_value);
   if (verdict != CONTACT_USABLE) return verdict;
   reading.soft = reading.surface.cfm > settings.cfm;
-  contact_policy_decide(&law, &settings, &frame, &reading, &facts);
+  contact_policy_decide(&law, &settings, &frame, &reading, &facts, s->bodies);
   contact_rows_add(&out->set, &frame, &settings, &reading, &facts, &law,
                    &out->built);
   return verdict;
@@ -392,12 +392,12 @@ static void create_plain(plain *p) {
                                    .max_velocity = INFINITY,
                                    .edges = 4,
                                    .slip_floor = 1e-9,
-                                   .as_host = true,
                                    .springs = true};
   p->frame = (row_frame){.v = p->v,
                          .v_free = p->v_free,
                          .problem_body = problem_body,
-                         .step_size = STEP};
+                         .step_size = STEP,
+                         .max_correction = INFINITY};
 }
 
 static void add(plain *p) {
@@ -407,7 +407,8 @@ static void add(plain *p) {
                        .frictions = out->frictions,
                        .pairs = out->pairs};
   contact_law law;
-  contact_policy_decide(&law, &p->settings, &p->frame, &p->contact, &p->facts);
+  contact_policy_decide(&law, &p->settings, &p->frame, &p->contact, &p->facts,
+                        NULL);
   contact_rows_add(&out->set, &p->frame, &p->settings, &p->contact, &p->facts,
                    &law, &out->built);
 }
@@ -430,7 +431,8 @@ static void test_contacts_of_a_structure_rest_alike(void) {
       p.settings.rounding = ROUNDING;
       p.contact.position[0] = far ? 1000 : 0.001;
       p.contact.gap = gaps[k];
-      contact_policy_decide(&law, &p.settings, &p.frame, &p.contact, &p.facts);
+      contact_policy_decide(&law, &p.settings, &p.frame, &p.contact, &p.facts,
+                            NULL);
       CU_ASSERT_DOUBLE_EQUAL(law.rest_depth, 2 * ROUNDING, 1e-18);
       CU_ASSERT_DOUBLE_EQUAL(law.depth, left[k], 1e-18);
     }
@@ -449,14 +451,23 @@ static void test_a_load_presses_a_spring_in(void) {
   CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0.48, 1e-12);
   CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].compliance, 1e-4 / STEP / 2, 1e-15);
 
+  /* what the velocity may correct does not count the spring; the rest is left */
+  p.frame.max_correction = 0.1;
+  add(&p);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.18, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0.1, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].excess, 0.38, 1e-12);
+
   /* no load presses in further than it is */
+  p.frame.max_correction = INFINITY;
   p.facts.carried = 500;
   add(&p);
   CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.2 * 0.02 / STEP, 1e-12);
   CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0, 1e-12);
 
-  /* a soft one is all spring */
+  /* a soft one is all spring, without a cap */
   p.contact.soft = true;
+  p.frame.max_correction = 0.1;
   add(&p);
   CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.2 * 0.02 / STEP, 1e-12);
   CU_ASSERT_EQUAL(p.out.corrections[0].excess, 0);
@@ -549,6 +560,25 @@ static void test_unlike_surfaces_are_not_merged(void) {
   CU_ASSERT(host_contact_same_surface(&p.contact, &other));
 }
 
+/* Deeper than the part of its arm, or of a quarter of the radius of gyration. */
+static void test_overlaps_begin_at_their_part(void) {
+  plain p;
+  create_plain(&p);
+  const host_body body = {.mass = 2, .inertia = {8, 0, 0, 0, 8, 0, 0, 0, 8}};
+  static const struct {
+    double arm, depth;
+    bool overlaps;
+  } cases[] = {{1, 0.099, false},  {1, 0.101, true}, {1, 0.6, true},
+               {4, 0.399, false},  {4, 0.401, true}, {4, -1, false},
+               {0, 0.0499, false}, {0, 0.0501, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    p.contact.arm[0][2] = -cases[i].arm;
+    p.contact.gap = -cases[i].depth;
+    CU_ASSERT_EQUAL(host_contact_overlaps(&p.contact, &body, 0.1),
+                    cases[i].overlaps);
+  }
+}
+
 static void test_bad_values_are_named(void) {
   scene s;
   create_scene(&s, 5);
@@ -608,6 +638,7 @@ int main(void) {
       {"merged contacts add up", test_merged_contacts_add_up},
       {"the slip that edges oppose", test_the_slip_that_edges_oppose},
       {"unlike surfaces are not merged", test_unlike_surfaces_are_not_merged},
+      {"overlaps begin at their part", test_overlaps_begin_at_their_part},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
   int status = run_tests("contact rows", tests);

@@ -161,7 +161,9 @@ static void test_rows_enter_the_problem(void) {
     mlcp_row rows[6];
     row_correction parts[6];
     row_set set = {.rows = rows, .corrections = parts};
-    row_frame frame = {.problem_body = problem_body, .step_size = STEP};
+    row_frame frame = {.problem_body = problem_body,
+                       .step_size = STEP,
+                       .max_correction = INFINITY};
     int one_body[2] = {0, -1}, row_of[6];
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
                    dWorldGetCFM(s.world), JOINT_LEVEL_POSITION, NULL, row_of);
@@ -311,7 +313,8 @@ static void test_a_stiff_spring_is_its_joints(void) {
     row_frame frame = {.v = nothing,
                        .v_free = nothing,
                        .problem_body = problem_body,
-                       .step_size = STEP};
+                       .step_size = STEP,
+                       .max_correction = INFINITY};
     int row_of[6];
     memset(&joint, 0, sizeof joint);
     joint.rows.count = 3;

@@ -863,7 +863,7 @@ static void step_on_coincident_contacts(const dSurfaceParameters *surface,
 }
 
 static void test_coincident_contacts(void) {
-  const double weight = 2 * 9.81, depth = 0.004;
+  const double weight = 2 * 9.81, depth = 0.01;
   const double rest_depth = host_rest_depth(1e-5 * 9.81 * H * H, 0.5);
   double force[3];
   dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);

@@ -67,8 +67,16 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
                               int k, const contact_entry *old) {
   const assembly_request *request = &a->request;
   const world_contact *contact = &a->contacts->items[k];
+  const contact_match *match = match_of_contact(a, k);
   contact_facts facts = {
       .found_early = contact->found >= 0, .carried = NAN, .load = c->load};
+  if (request->level == JOINT_LEVEL_VELOCITY) {
+    facts.known_pair = contact->known_pair;
+    facts.overlapped = contact->overlaps_pair;
+  } else if (match != NULL) {
+    facts.known_pair = match->run != match->run_end;
+    facts.overlapped = match->overlapped;
+  }
   if (old != NULL) vec3_copy(facts.hint, old->slip);
   facts.guided = old != NULL && old->guided;
   facts.aimed = request->second_order && contact->slipping;
@@ -173,8 +181,10 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   } else {
     contact_facts facts = facts_of(a, c, k, old);
     contact_law law;
-    contact_policy_decide(&law, &c->settings, &c->frame, point, &facts);
-    a->put_in[k] = law.put_in;
+    contact_policy_decide(&law, &c->settings, &c->frame, point, &facts,
+                          a->bodies);
+    a->overlaps[k] = law.is == CONTACT_OVERLAP;
+    c->overlap |= a->overlaps[k];
     contact_rows_add(&c->set, &c->frame, &c->settings, point, &facts, &law,
                      rows);
   }
@@ -323,18 +333,20 @@ void component_rows_begin(const assembly *a, component_problem *c,
   const assembly_request *request = &a->request;
   const world_snapshot *world = request->world;
   bool positions = request->level == JOINT_LEVEL_POSITION;
+  double most = request->options->max_correction;
   c->frame = (row_frame){.v = request->v,
                          .v_free = v_free,
                          .problem_body = a->components.problem_body,
                          .polygons = a->contacts->polygons,
-                         .step_size = request->step_size};
+                         .step_size = request->step_size,
+                         .max_correction = positions ? most : INFINITY};
   /* a program with a surface layer has chosen its own depth, and with a margin
    * contacts are found before they touch */
   c->settings = (contact_settings){
       .level = request->level,
       .erp = positions ? request->erp : 0,
       .erp_for_all = request->erp_for_all,
-      .as_host = isinf(request->options->max_correction),
+      .moves_apart = !isinf(most),
       .rests_deep = positions && !request->erp_for_all &&
                     !(world->settings.margin > 0) && world->surface_layer == 0,
       .springs = world->settings.erp != 0,
@@ -361,6 +373,7 @@ bool component_rows_build(assembly *a, component_problem *c) {
                       .p = a->solution.p + c->first_row,
                       .beta = a->solution.beta + 2 * c->first_pair,
                       .lambda = a->solution.lambda + c->first_friction};
+  c->overlap = false;
   c->load = load_of(a, c);
   c->settings.rounding = rounding_of(a, of);
   if (a->request.level == JOINT_LEVEL_POSITION)

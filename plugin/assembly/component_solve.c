@@ -121,21 +121,15 @@ static double kinetic_energy(const mlcp_body *body, const double v[6]) {
   return energy;
 }
 
-/* What a problem may ask less of. */
-typedef enum asked { CONTACT_ERRORS, ERRORS, BOUNCES } asked;
-
-/* Leave it out of the targets: bodies are moved by what errors ask for.
- * @return whether that changed anything. */
-static bool leave_out(component_problem *c, asked what) {
+/* Leave all position errors, or all bounces, out of the targets: the projection
+ * has what the errors ask for. @return whether that changed anything. */
+static bool leave_out(component_problem *c, bool bounces) {
   bool changed = false;
   for (int r = 0; r < c->set.n_rows; r++) {
     mlcp_row *row = &c->set.rows[r];
     row_correction *correction = &c->set.corrections[r];
-    double *left_out =
-        what == BOUNCES ? &correction->bounce : &correction->velocity;
-    if (row->kind == MLCP_ROW_FRICTION || *left_out == 0 ||
-        (what == CONTACT_ERRORS && row->kind != MLCP_ROW_NORMAL))
-      continue;
+    double *left_out = bounces ? &correction->bounce : &correction->velocity;
+    if (row->kind == MLCP_ROW_FRICTION || *left_out == 0) continue;
     row->bias += *left_out;
     correction->excess += *left_out;
     *left_out = 0;
@@ -182,18 +176,19 @@ static bool has_velocities(const solver_report *solve) {
  * that has it is far off: one that misses the tolerance by rounding is better
  * than an exact one of another problem. @return whether that changed anything. */
 static bool ask_less(component_problem *c, const solver_report *solve) {
-  return leave_out(c, ERRORS) ||
-         (solve->residual > NEAR && leave_out(c, BOUNCES));
+  return leave_out(c, false) || (solve->residual > NEAR && leave_out(c, true));
 }
 
 bool component_solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
+  /* a projection is needed anyway, and the velocities always have a solution */
+  if (c->overlap) a->n_fallbacks += leave_out(c, false);
   solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
   while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
          (has_velocities(&solve) && corrections_pop(a, c) &&
-          leave_out(c, ERRORS))) {
+          leave_out(c, false))) {
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
     solve = solve_once(a, c, &c->problem, false, &c->solution);
   }

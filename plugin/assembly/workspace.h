@@ -37,7 +37,7 @@ typedef struct assembly {
   int (*joint_row)[6];        /* [n_joint_rows] */
   int *contact_row;           /* [contacts->n] the first */
   contact_rows *contact_rows; /* [contacts->n] first_row: in its problem */
-  bool *put_in;               /* [contacts->n] see contact_law */
+  bool *overlaps;             /* [contacts->n] CONTACT_OVERLAP */
   int *extra_row;             /* [n_extra] */
   int *first_row;             /* [n_joints] for observers */
   double *x, *v_free;         /* [6 n_bodies] */
@@ -57,6 +57,7 @@ typedef struct component_problem {
   mlcp_solution solution;
   double *guess;
   bool *turned; /* [n_frictions] by component_edges_follow; NULL: none is */
+  bool overlap; /* one of its contacts is an overlap */
   double load;  /* N s: what its bodies press with in all */
   double budget, work; /* of all its solves; what they have taken of it */
   outcome *out;

@@ -226,3 +226,28 @@ void host_contact_find_soft(host_contact *contact, const host_body bodies[],
   contact->soft = softer || swings;
   contact->stiff = softer && !swings;
 }
+
+/* Without roots: whether the depth is less than half of `part` of all arms. */
+static bool is_shallow(const host_contact *contact, double part) {
+  double depth = -contact->gap, arm = INFINITY;
+  if (depth <= 0) return true;
+  for (int side = 0; side < 2; side++)
+    if (contact->body[side] >= 0)
+      arm = smaller_of(arm, vec3_dot(contact->arm[side], contact->arm[side]));
+  return depth * depth < 0.25 * part * part * arm;
+}
+
+bool host_contact_overlaps(const host_contact *contact,
+                           const host_body bodies[], double part) {
+  if (is_shallow(contact, part)) return false;
+  double size = INFINITY, depth = -contact->gap;
+  for (int side = 0; side < 2; side++) {
+    if (contact->body[side] < 0) continue;
+    const host_body *body = &bodies[contact->body[side]];
+    if (body->kinematic) continue;
+    const double *I = body->inertia;
+    double gyration = sqrt((I[0] + I[4] + I[8]) / (3 * body->mass));
+    size = fmin(size, fmax(vec3_length(contact->arm[side]), 0.25 * gyration));
+  }
+  return depth / size > part;
+}

@@ -1,9 +1,10 @@
 /* What a contact is in a step. It is decided once, before its rows are made, and
  * everything after reads what was decided (docs/formulation.md, eq. 8):
  *
- *   rigid    held; how deep it is is an error, of which the bodies are moved apart by
- *            the ERP's share. What a compliance gives way by under its load is none
+ *   rigid    held; how deep it is is an error, which the ERP takes away. What of it
+ *            a compliance gives way by under its load is none
  *   spring   a soft contact: its ERP and CFM are its law, its depth is no error
+ *   overlap  too deep to be held: rigid, and comes apart by moving alone
  */
 #ifndef ODE_MLCP_ROWS_CONTACT_POLICY_H
 #define ODE_MLCP_ROWS_CONTACT_POLICY_H
@@ -21,12 +22,11 @@ typedef struct contact_settings {
                         gap: that is an event's, or a projection's */
   double erp;       /* the paper's gamma, of rigid contacts without their own */
   bool erp_for_all; /* of rigid contacts, an ERP of their own is not used */
-  bool
-      as_host; /* all corrections are velocities, bounces are e times a speed */
-  bool rests_deep; /* rigid contacts rest deeper than they touch, by a hair */
-  bool springs;    /* soft contacts without an ERP of their own are springs: the
+  bool moves_apart; /* corrections are capped, so that overlaps come apart */
+  bool rests_deep;  /* rigid contacts rest deeper than they touch, by a hair */
+  bool springs;   /* soft contacts without an ERP of their own are springs: the
                         step corrects something */
-  double gravity;  /* the world's, m/s^2 */
+  double gravity; /* the world's, m/s^2 */
   /* m: what the host's rounding of poses does to gaps. One for all that is built
    * together: contacts of a body that rest each as deep as its own place says would
    * turn it. */
@@ -43,6 +43,8 @@ typedef struct contact_settings {
 /** What is known of one contact beside where it is. */
 typedef struct contact_facts {
   bool found_early; /* by the collision function, before it touches */
+  bool known_pair;  /* its bodies were in contact, */
+  bool overlapped;  /* and were being moved apart */
   double carried;   /* N s: of its normal row in a step as long as this, by the
                         last one; NAN: it was not there */
   double load;    /* N s: what the bodies of its component press with in all: no
@@ -58,18 +60,23 @@ typedef struct contact_facts {
                          to come is too small to have one; 0 for none */
 } contact_facts;
 
+typedef enum contact_class {
+  CONTACT_RIGID,
+  CONTACT_SPRING,
+  CONTACT_OVERLAP
+} contact_class;
+
 /** What was decided of a contact. */
 typedef struct contact_law {
-  bool spring;       /* its depth is no error */
-  bool put_in;       /* soft, but too deep to be a spring yet: moved apart */
-  bool stiff;        /* a spring stiffer than the step resolves */
-  bool pushes;       /* it touches, but for rounding, or would in free flight */
-  double gap;        /* m, as its rows see it */
-  bool sinks;        /* it comes down to where it rests within the step */
-  double erp, cfm;   /* of its normal row */
-  double depth;      /* m, signed: what the row is to take away */
-  double of_spring;  /* m/s: what its compliance, pressed in by its load, comes
-                        back with: no error. All of a spring's */
+  contact_class is;
+  bool stiff;       /* a spring stiffer than the step resolves */
+  bool pushes;      /* it touches, but for rounding, or would in free flight */
+  double gap;       /* m, as its rows see it */
+  bool sinks;       /* it comes down to where it rests within the step */
+  double erp, cfm;  /* of its normal row */
+  double depth;     /* m, signed: what the row is to take away */
+  double of_spring; /* m/s: what a rigid contact's compliance, pressed in by its
+                        load, comes back with: no correction */
   double correction; /* m/s: what its ERP makes of the depth, that included */
   double rest_depth; /* m: where it rests; 0: at its surface layer */
 } contact_law;
@@ -80,9 +87,11 @@ static inline bool contact_takes_part(const host_contact *contact,
   return !(level == JOINT_LEVEL_IMPACT && contact->soft);
 }
 
+/** @param bodies  of the contact; read only where settings->moves_apart */
 void contact_policy_decide(contact_law *law, const contact_settings *settings,
                            const row_frame *frame, const host_contact *contact,
-                           const contact_facts *facts);
+                           const contact_facts *facts,
+                           const host_body bodies[]);
 
 /**
  * True if a contact has no rows in this step, since it would lose its bounce: it

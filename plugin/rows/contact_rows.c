@@ -57,15 +57,15 @@ static double normal_target(const contact_settings *settings, double correction,
 }
 
 /* The part of the speed at which a contact is met that its bounce gives back. */
-static double bounce_of(const row_frame *frame,
-                        const contact_settings *settings,
-                        const host_contact *contact, const double J[2][6]) {
+static double bounce_of(const row_frame *frame, const host_contact *contact,
+                        const double J[2][6]) {
   const host_surface *surface = &contact->surface;
   double motion = surface->motion[2];
   double incoming = motion - contact_rate(frame, contact, J, false);
   if (!(incoming > surface->bounce_speed)) return -INFINITY;
   /* else as the host, wherever it is */
-  if (settings->as_host) return surface->bounce * incoming + motion;
+  if (!isfinite(frame->max_correction))
+    return surface->bounce * incoming + motion;
   return row_bounce_target(surface->bounce, -incoming,
                            contact_rate(frame, contact, J, true) - motion,
                            contact->gap, frame->step_size) +
@@ -80,28 +80,27 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   double J[2][6], motion = surface->motion[2];
   host_contact_jacobian(J, contact, contact->normal);
 
+  bool spring = law->is == CONTACT_SPRING;
+  double in_velocity =
+      spring ? law->correction
+             : larger_of(smaller_of(law->correction,
+                                    frame->max_correction + law->of_spring),
+                         -frame->max_correction);
   double approach = larger_of(law->gap, 0) / frame->step_size;
   if (law->sinks)
     approach = larger_of(
         law->gap / frame->step_size + law->rest_depth / frame->step_size, 0);
   bool gives_back = surface->bounces && law->pushes &&
                     settings->level == JOINT_LEVEL_POSITION;
-  double bounce =
-      gives_back ? bounce_of(frame, settings, contact, J) : -INFINITY;
+  double bounce = gives_back ? bounce_of(frame, contact, J) : -INFINITY;
 
-  /* what gravity does not take back within the step would make bodies hop */
-  double in_velocity =
-      law->spring || settings->as_host
-          ? law->correction
-          : smaller_of(law->correction,
-                       settings->gravity * frame->step_size + law->of_spring);
   double target =
       normal_target(settings, in_velocity, motion, approach, bounce);
   mlcp_row *row =
       add_row(set, frame, contact, MLCP_ROW_NORMAL, J, -target, law->cfm);
   row->low = 0;
   set->corrections[set->n_rows - 1].stiff = law->stiff;
-  if (law->spring) return;
+  if (spring) return;
   double plain =
       normal_target(settings, law->of_spring, motion, approach, -INFINITY);
   double bounced = larger_of(plain, bounce);

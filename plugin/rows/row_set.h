@@ -37,6 +37,8 @@ typedef struct row_frame {
   const int *problem_body; /* [n] their index in the problem, -1 kinematic */
   const contact_polygon *polygons; /* of the contacts */
   double step_size;                /* s */
+  double max_correction;           /* m/s: what a contact's target velocity may
+                                correct; may be INFINITY */
   double joint_excess; /* 0 .. 1: the part of a joint's correction that is
                                 not in its target velocity. One for all joints:
                                 their errors fit together where they close a

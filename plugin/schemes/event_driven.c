@@ -67,7 +67,8 @@ static bool remember(event_state *w) {
   if (!EVENT_RESERVE(w, entries, contacts->n)) return false;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    if (!contact->held && isinf(contact->hit)) continue;
+    if (!contact->held && isinf(contact->hit) && !contact->overlaps_pair)
+      continue;
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k);
     if (contact->asked && contact->point.surface.has_axis)
@@ -82,6 +83,15 @@ static bool remember(event_state *w) {
     return outcome_no_memory(w->s.step->out);
   contact_memory_take(&w->memory, w->entries, w->n_entries);
   return true;
+}
+
+/* A memory's knowledge of the bodies of a contact. */
+static void recall_pair(world_contact *contact, const contact_memory *memory,
+                        const contact_match *match) {
+  contact->known_pair = match->run < match->run_end;
+  contact->overlaps_pair = false;
+  for (int e = match->run; e < match->run_end; e++)
+    contact->overlaps_pair |= memory->entries[e].overlap;
 }
 
 /* True if a contact's surface moves as it did in the last step. */
@@ -108,6 +118,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
   for (int i = 0; i < n; i++) {
     const contact_entry *old = w->matches[i].old;
     world_contact *contact = &contacts->items[w->keys[i].number];
+    recall_pair(contact, memory, &w->matches[i]);
     if (old == NULL) continue;
     w->s.known[w->keys[i].number] = old;
     if (across) find_axis_rate(w, contact, old->axis);
@@ -132,6 +143,7 @@ static bool find_loads(event_state *w) {
   contact_memory_unclaim(&w->memory);
   contact_memory_match(&w->memory, w->keys, n, radius, w->matches);
   for (int k = 0; k < n; k++) {
+    recall_pair(&contacts->items[k], &w->memory, &w->matches[k]);
     w->s.known[k] = w->matches[k].old;
   }
   return true;

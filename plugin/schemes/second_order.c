@@ -242,6 +242,8 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
     to->held = start->held;
     to->slipping = start->slipping;
     to->hit = start->hit;
+    to->known_pair = start->known_pair;
+    to->overlaps_pair = start->overlaps_pair;
   }
   return true;
 }
@@ -615,13 +617,13 @@ void second_order_load(second_order *s, world_snapshot *at,
     host_contact *point = &contact->point;
     const host_surface *surface = &point->surface;
     const contact_entry *old = known[k];
-    bool put_in = old != NULL && old->put_in;
-    if (put_in) point->soft = false;
+    /* deeper than its load would press it: it is moved until it is a spring */
+    if (contact->overlaps_pair) point->soft = false;
     double erp = isnan(surface->erp) ? at->erp : surface->erp;
     double cfm = isnan(surface->cfm) ? at->cfm : surface->cfm;
     bool carried = !point->soft && old != NULL && old->n_rows > 0 &&
                    old->impulses[0] > 0 && erp > 0 && cfm > HOST_DEFAULT_CFM &&
-                   !put_in;
+                   !contact->overlaps_pair;
     contact->held = carried || (contact->stop >= 0 && contact->held);
     if (!carried) continue;
     double layer = contact->stop < 0 ? at->surface_layer : 0;

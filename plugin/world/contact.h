@@ -22,6 +22,9 @@ typedef struct world_contact {
   bool held;     /* touched when the velocities were last solved for */
   bool slipping; /* its friction was at its limit then */
   double hit;    /* s: when it last took part in an impact; -INFINITY */
+  bool
+      known_pair; /* its bodies touched when velocities were last solved for, */
+  bool overlaps_pair; /* and were being moved apart */
 } world_contact;
 
 #endif

@@ -55,7 +55,11 @@ bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
 
 void contact_memory_unclaim(const contact_memory *memory) {
   for (int i = 0; i < memory->count; i++)
-    memory->claims[i] = (contact_claim){-1, -1, i};
+    memory->claims[i] = (contact_claim){-1, -1, i, false};
+  for (int r = 0; r < memory->n_runs; r++)
+    for (int e = memory->run_first[r]; e < memory->run_first[r + 1]; e++)
+      memory->claims[memory->run_first[r]].overlapped |=
+          memory->entries[e].overlap;
 }
 
 /* Number the runs in the order of their first entries and count their
@@ -238,6 +242,7 @@ void contact_memory_match(const contact_memory *memory,
       find_run(memory, &keys[k], &match->run, &match->run_end);
     }
     if (match->run == match->run_end) continue;
+    match->overlapped = memory->claims[match->run].overlapped;
     if (keys[k].joint != 0) {
       match->old = &memory->entries[match->run];
       continue;

@@ -42,7 +42,7 @@ typedef struct contact_entry {
                               frame */
   double slip[3];      /* contact: the slip's direction, world frame, */
   bool guided;         /* and true if free flight's is another */
-  bool put_in;         /* contact: see contact_law */
+  bool overlap;        /* contact: corrected by moving alone */
   bool held, slipping; /* contact, stop: see world_contact */
   double hit;
 } contact_entry;
@@ -52,7 +52,8 @@ typedef struct contact_claim {
   int taker;     /* the key that took it, -1 for none */
   int first_key; /* if the entry is the first of its run: the run's first key in
                     this step, -1 for none */
-  int next;      /* the entry after the one that was found last by its joint */
+  int next;      /* the entry after the one that was found last by its joint, */
+  bool overlapped; /* and true if one of the run was an overlap */
 } contact_claim;
 
 /** The memory of a joint or contact from the last step. */
@@ -64,6 +65,7 @@ typedef struct contact_match {
   int first;                /* contact: the first key of the same bodies */
   int next;                 /* contact: another key of the same bodies, or -1 */
   int run, run_end;         /* the entries of the same key; none where equal */
+  bool overlapped;          /* contact: one of them was an overlap */
 } contact_match;
 
 /** The entries of a step, those of the same bodies and joint in a run. Starts
