@@ -129,9 +129,9 @@ static const double *free_slip_velocities(assembly *a) {
 /* What all solves of a component may take together. Lemke's method may take far more
  * than what is fast, but not for ever. */
 static double budget_of(const assembly *a) {
-  const double lemkes = 100, share = a->request.budget_share;
+  const double lemkes = 100;
   const ode_mlcp_options *options = a->request.options;
-  return options->budget * (share > 0 ? share : 1) *
+  return options->budget *
          (options->solver == ODE_MLCP_SOLVER_LEMKE ? lemkes : 1);
 }
 

@@ -77,7 +77,6 @@ typedef struct assembly_request {
   const contact_entry *const *known; /* [contacts->n] in place of a recall: what
                            is known of contacts, NULL for nothing; their forces
                            go on */
-  double budget_share;               /* of the options' budget; 0: all of it */
   const double
       *pressed;    /* [contacts->n] N s that contacts are given along their
                             normals beside the solve, which friction follows, too;

@@ -40,6 +40,13 @@ static inline double vec3_length(const double a[3]) {
   return sqrt(vec3_dot(a, a));
 }
 
+/** a . b of n numbers */
+static inline double dot_of(int n, const double a[], const double b[]) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
 /** a /= |a|. @return |a| */
 static inline double vec3_normalise(double a[3]) {
   double length = vec3_length(a);

@@ -8,14 +8,7 @@
 
 double contact_rate(const row_frame *frame, const host_contact *contact,
                     const double J[2][6], bool free) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    if (contact->body[side] < 0) continue;
-    const double *v =
-        (free ? frame->v_free : frame->v) + 6 * contact->body[side];
-    for (int i = 0; i < 6; i++) sum += J[side][i] * v[i];
-  }
-  return sum;
+  return row_rate(J, contact->body, free ? frame->v_free : frame->v);
 }
 
 static bool can_push(const row_frame *frame, const host_contact *contact,

@@ -91,13 +91,7 @@ void joint_rows_add(row_set *set, const row_frame *frame,
 /* J v, with the velocities at the start of the step or free. */
 static double stop_rate(const row_frame *frame, const host_stop *stop,
                         const int body[2], bool free) {
-  double rate = 0;
-  for (int side = 0; side < 2; side++) {
-    if (body[side] < 0) continue;
-    const double *v = (free ? frame->v_free : frame->v) + 6 * body[side];
-    for (int k = 0; k < 6; k++) rate += stop->J[side][k] * v[k];
-  }
-  return rate;
+  return row_rate(stop->J, body, free ? frame->v_free : frame->v);
 }
 
 bool joint_stop_near(const row_frame *frame, const host_stop *stop,

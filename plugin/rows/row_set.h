@@ -74,4 +74,14 @@ double row_bounce_target(double part, double speed, double free_speed,
 void row_set_correct(row_set *set, double velocity, double excess,
                      double bounce);
 
+/** J v of a row on two bodies, -1 for none; v is [6 n_bodies]. */
+static inline double row_rate(const double J[2][6], const int body[2],
+                              const double v[]) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && body[side] >= 0; i++)
+      sum += J[side][i] * v[6 * body[side] + i];
+  return sum;
+}
+
 #endif

@@ -8,16 +8,6 @@
 
 typedef struct second_order second_order;
 
-/** J v of a row on two bodies, -1 for none; v is [6 n_bodies]. */
-static inline double row_rate(const double J[2][6], const int body[2],
-                              const double v[]) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && body[side] >= 0; i++)
-      sum += J[side][i] * v[6 * body[side] + i];
-  return sum;
-}
-
 /** The parts of one solve of a step (20-23). */
 typedef struct step_weights {
   double cq, cv;              /* M~ = M - cv k_v - cq k_q */
@@ -169,7 +159,9 @@ void second_order_unshift(const second_order *s, world_snapshot *at);
  * Aim the friction of what slides against the slip of the last answer's mean
  * velocities u [6 n_bodies], m/s. That of free flight, against which the answer's
  * friction works, is turned by friction itself: an error of first order where a
- * body spins as it slides.
+ * body spins as it slides. The edges of what does not slide yet follow the answer, as
+ * under the other schemes (component_edges.h): they are of the slip at the end, which
+ * would take the second order of what slides.
  *
  * Where the slip turns so far within a step that friction against its end would bring
  * energy, it opposes the mean slip instead, which never does: as where bodies turn by

@@ -29,7 +29,8 @@ static setting_word schemes[N_SCHEMES + 1] = {
 
 static const setting_word solvers[] = {
     {"fast", ODE_MLCP_SOLVER_FAST,
-     "what makes the usual step cheap, Lemke's method behind it"},
+     "a cascade of methods, the cheapest first; Lemke's method for problems "
+     "that have no box formulation"},
     {"lemke", ODE_MLCP_SOLVER_LEMKE, "Lemke's method for every step"},
     {NULL, 0, NULL}};
 

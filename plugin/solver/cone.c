@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "common/minmax.h"
+#include "common/vec3.h"
 #include "solver/active_set.h"
 #include "solver/newton.h"
 
@@ -291,7 +292,7 @@ static int impulses_at(cone_newton *k, double t, double p[], int states[]) {
 static double work_at(void *of, double t) {
   cone_newton *k = of;
   impulses_at(k, t, k->trial_p, NULL);
-  return newton_dot(k->box->n_rows, k->trial_p, k->slip_step);
+  return dot_of(k->box->n_rows, k->trial_p, k->slip_step);
 }
 
 /* Newton's method from the anchor's velocities; p out.
@@ -315,7 +316,7 @@ static bool run_stage(cone_newton *k, double p[], double most_spent,
     body_blocks_solve(&work->blocks, k->dv);
     work->spent += work->cost.solve;
     work->iterations++;
-    double at_0 = newton_dot(n_v, k->dv, k->balance), most = 0;
+    double at_0 = dot_of(n_v, k->dv, k->balance), most = 0;
     if (!isfinite(at_0)) return false;
     box_relative(box, k->dv, k->slip_step);
     for (int r = 0; r < box->n_rows; r++)

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "common/minmax.h"
+#include "common/vec3.h"
 #include "solver/active_set.h"
 #include "solver/newton.h"
 #include "solver/spread.h"
@@ -188,7 +189,7 @@ static int predict(continuation *c, double p[]) {
 static double work_at(void *of, double t) {
   continuation *c = of;
   impulses_at(c, t, c->space.trial_p, NULL);
-  return newton_dot(c->box->n_rows, c->space.trial_p, c->space.slip_step);
+  return dot_of(c->box->n_rows, c->space.trial_p, c->space.slip_step);
 }
 
 /* Newton's method from the states and velocities that stand; p out.
@@ -208,7 +209,7 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
     body_blocks_solve(&work->blocks, dv);
     work->spent += work->cost.solve;
     work->iterations++;
-    double at_0 = newton_dot(n_v, dv, c->space.balance);
+    double at_0 = dot_of(n_v, dv, c->space.balance);
     if (!isfinite(at_0)) return false;
     box_relative(box, dv, c->space.slip_step);
     memcpy(c->space.kept_state, work->state,

@@ -1,14 +1,13 @@
 #include "solver/newton.h"
 
+#include "common/matrix6.h"
 #include "common/minmax.h"
+#include "common/vec3.h"
 
 /* M x, body by body. */
 static void times_mass(const box_problem *box, const double x[], double Mx[]) {
-  for (int b = 0; b < box->n_bodies; b++) {
-    const double *M = box->problem->bodies[b].mass;
-    for (int i = 0; i < 6; i++)
-      Mx[6 * b + i] = newton_dot(6, M + 6 * i, x + 6 * b);
-  }
+  for (int b = 0; b < box->n_bodies; b++)
+    matrix6_apply(Mx + 6 * b, box->problem->bodies[b].mass, x + 6 * b);
 }
 
 void newton_balance(const box_problem *box, const double v[], const double p[],
@@ -28,7 +27,7 @@ double newton_line(const box_problem *box, const double v[], const double dv[],
   const double inside = 0.01; // of the interval, off its ends
   int n_v = 6 * box->n_bodies;
   times_mass(box, dv, momentum);
-  double mass_dv = newton_dot(n_v, dv, momentum), mass_v = 0;
+  double mass_dv = dot_of(n_v, dv, momentum), mass_v = 0;
   for (int i = 0; i < n_v; i++) mass_v += momentum[i] * (v[i] - box->v_base[i]);
   double low = 0, high = 1, at_low = at_0, at_high = NAN, t = 1;
   for (int k = 0; k < MAX_TRIES; k++) {

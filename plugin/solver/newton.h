@@ -5,12 +5,6 @@
 
 #include "solver/box.h"
 
-static inline double newton_dot(int n, const double a[], const double b[]) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /** balance = M (v - v_base) - J' p. momentum is overwritten. */
 void newton_balance(const box_problem *box, const double v[], const double p[],
                     double momentum[], double balance[]);

@@ -40,8 +40,8 @@ typedef struct solver_options {
   double budget;     /* work in factorisations of the problem: at its end the
                         best iterate is returned (INFINITY) */
   int max_rows;      /* a problem with more is refused (300000) */
-  bool precise; /* of SOLVER_FAST: a hundredth of the tolerance where that is
-                        a linear step or two away */
+  bool precise; /* of SOLVER_FAST: a thousandth of the tolerance where a few
+                        linear steps from the guess get there */
 } solver_options;
 
 typedef struct solver_report {

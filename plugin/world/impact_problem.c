@@ -292,12 +292,6 @@ static void apply_root(double y[6], double linear, const double angular[9],
   }
 }
 
-static double dot(const double a[], const double b[], int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* Without joints the coordinates are the bodies' velocities. */
 static ode_mlcp_error take_velocities(reduction *work) {
   int n = work->n;
@@ -344,7 +338,7 @@ static ode_mlcp_error reduce(reduction *work, arena *arena) {
     }
     targets[i] = tie->target - speed_along(c, tie->body, tie->J, true);
     /* rows of metres and of radians count the same */
-    double length = sqrt(dot(row, row, n));
+    double length = sqrt(dot_of(n, row, row));
     for (int k = 0; k < n && length > 0; k++) row[k] /= length;
     if (length > 0) targets[i] /= length;
     scale = fmax(scale, fabs(targets[i]));
@@ -363,7 +357,7 @@ static ode_mlcp_error reduce(reduction *work, arena *arena) {
   for (size_t j = 0; j < s; j++) {
     const double *column = &basis[j * (size_t)n];
     double V[6];
-    work->u[j] = dot(column, y, n);
+    work->u[j] = dot_of(n, column, y);
     for (int i = 0; i < n; i++) {
       const mass_root *of = &root[i / 6];
       if (i % 6 == 0)
@@ -394,7 +388,8 @@ static bool reduce_row(const reduction *work, int i, int direction) {
     }
   }
   if (c->n_ties == 0 ||
-      dot(row, row, s) > 1e-18 * world_row_mobility(c->world, touch->body, J))
+      dot_of(s, row, row) >
+          1e-18 * world_row_mobility(c->world, touch->body, J))
     return true;
   memset(row, 0, (size_t)s * sizeof *row);
   return false;
@@ -427,8 +422,8 @@ static bool only_slide(const reduction *work, int i, double along[2]) {
   int s = work->n_free;
   const double *first = &work->rows[(size_t)(3 * i + 1) * (size_t)s];
   const double *second = first + s;
-  double a = dot(first, first, s), b = dot(first, second, s);
-  double c = dot(second, second, s);
+  double a = dot_of(s, first, first), b = dot_of(s, first, second);
+  double c = dot_of(s, second, second);
   along[0] = 1;
   along[1] = 0;
   if (!(a + c > 0)) return true;
@@ -467,7 +462,7 @@ static double velocity_at(const ode_mlcp_world_impact *impact, int i,
                           const double u[]) {
   int s = impact->problem.n_velocities;
   return impact->velocity_offset[i] +
-         dot(&impact->velocity_map[(size_t)i * (size_t)s], u, s);
+         dot_of(s, &impact->velocity_map[(size_t)i * (size_t)s], u);
 }
 
 static bool fill_bodies(ode_mlcp_world_impact *impact, const reduction *work) {

@@ -31,12 +31,9 @@ void world_contact_jacobian(const world_contacts *contacts, int k,
 double world_contact_rate(const world_contacts *contacts, int k,
                           const double v[]) {
   const int *body = contacts->items[k].point.body;
-  double J[2][6], rate = 0;
+  double J[2][6];
   world_contact_jacobian(contacts, k, J);
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && body[side] >= 0; i++)
-      rate += J[side][i] * v[6 * body[side] + i];
-  return rate - contacts->items[k].point.surface.motion[2];
+  return row_rate(J, body, v) - contacts->items[k].point.surface.motion[2];
 }
 
 /* The direction that a surface gives, in the plane of the contact as it is now. */
@@ -44,8 +41,7 @@ static void turn_axis(host_contact *point, const double turned[3]) {
   double *axis = point->surface.axis;
   vec3_add_scaled(axis, 1, turned);
   vec3_add_scaled(axis, -vec3_dot(axis, point->normal), point->normal);
-  double length = vec3_length(axis);
-  for (int i = 0; i < 3; i++) axis[i] /= length;
+  vec3_normalise(axis);
 }
 
 void world_move_surfaces(world_snapshot *world, double elapsed) {
