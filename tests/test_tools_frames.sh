@@ -3,7 +3,7 @@
 # coroutines collide and step.
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 99
 build=${ODE_MLCP_BUILD:-$PWD}
-host=$(sed -n 's/^HOST_CFLAGS = //p' "$build/Makefile")
+flags=$(sed -nE 's/^(HOST|SUITESPARSE)_CFLAGS = //p' "$build/Makefile")
 compiler=${CC:-gcc}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -11,7 +11,7 @@ passed=0 failed=0
 
 # is_small FILE: none of its frames is above 4 KB
 is_small() {
-  $compiler -O2 -DHAVE_CONFIG_H -I"$build" -I"$top/plugin" $host -c "$1" \
+  $compiler -O2 -DHAVE_CONFIG_H -I"$build" -I"$top/plugin" $flags -c "$1" \
     -Werror=frame-larger-than=4096 -o "$work/object.o" >"$work/out" 2>&1
 }
 
@@ -24,7 +24,8 @@ else
 fi
 for file in "$top"/plugin/common/*.c "$top"/plugin/gap/*.c "$top"/plugin/host/*.c \
   "$top"/plugin/rows/*.c "$top"/plugin/world/*.c "$top"/plugin/assembly/*.c \
-  "$top"/plugin/solver/*.c "$top"/plugin/schemes/*.c "$top"/plugin/stepper/*.c "$top"/plugin/preload/message.c \
+  "$top"/plugin/solver/*.c "$top"/plugin/schemes/*.c "$top"/plugin/stepper/*.c \
+  "$top"/plugin/impacts/*.c "$top"/plugin/lcp/*.c "$top"/plugin/preload/message.c \
   "$top"/plugin/preload/near_contacts.c "$top"/plugin/preload/trace.c; do
   if is_small "$file"; then
     passed=$((passed + 1))

@@ -21,10 +21,9 @@ enum { STICKING, FORWARDS, BACKWARDS };
 typedef struct mode {
   int normal[MOST_CONTACTS], tangent[MOST_ROWS];
   int n_unknowns, row[MOST_ROWS], column_of[MOST_ROWS];
-  double of_unknowns[MOST_ROWS][MOST_ROWS], of_inputs[MOST_ROWS][MOST_INPUTS];
+  double of_unknowns[MOST_ROWS][MOST_ROWS], impulses[MOST_ROWS][MOST_INPUTS];
   double left[MOST_ROWS][MOST_ROWS + MOST_INPUTS]; /* [A F | -c - A G] */
-  double impulses[MOST_ROWS][MOST_INPUTS];
-  double conditions[MOST_CONDITIONS][MOST_INPUTS];
+  double *conditions;                              /* the table's */
   int n_conditions;
 } mode;
 
@@ -53,10 +52,10 @@ static void decode(const contact_space *space, int number, mode *it) {
   }
 }
 
-/* Impulses by unknowns and caps. */
+/* Impulses by unknowns and, so far, caps. */
 static void write_impulse_forms(const contact_space *space, mode *it) {
   memset(it->of_unknowns, 0, sizeof it->of_unknowns);
-  memset(it->of_inputs, 0, sizeof it->of_inputs);
+  memset(it->impulses, 0, sizeof it->impulses);
   it->n_unknowns = 0;
   for (int i = 0; i < space->n_contacts; i++) {
     int normal = i * space->per_contact, cap = space->n_rows + i, own = -1;
@@ -66,7 +65,7 @@ static void write_impulse_forms(const contact_space *space, mode *it) {
       it->row[own] = normal;
       it->of_unknowns[normal][own] = 1;
     } else {
-      it->of_inputs[normal][cap] = 1;
+      it->impulses[normal][cap] = 1;
     }
     for (int row = normal + 1; row < normal + space->per_contact; row++) {
       // friction opposes the slip
@@ -78,7 +77,7 @@ static void write_impulse_forms(const contact_space *space, mode *it) {
       } else if (own >= 0) {
         it->of_unknowns[row][own] = s;
       } else {
-        it->of_inputs[row][cap] = s;
+        it->impulses[row][cap] = s;
       }
     }
   }
@@ -93,7 +92,7 @@ static void write_equations(const contact_space *space, mode *it) {
     for (int j = 0; j < n; j++) {
       for (int k = 0; k < u; k++) equation[k] += A[j] * it->of_unknowns[j][k];
       for (int k = n; k < n_inputs; k++)
-        equation[u + k] -= A[j] * it->of_inputs[j][k];
+        equation[u + k] -= A[j] * it->impulses[j][k];
     }
     equation[u + it->row[e]] = -1;
   }
@@ -145,23 +144,26 @@ static bool solve_equations(const contact_space *space, mode *it) {
         it->left[e][j] -= factor * pivot_row[j];
     }
   }
-  for (int i = 0; i < space->n_rows; i++) {
-    memcpy(it->impulses[i], it->of_inputs[i], sizeof it->impulses[i]);
+  for (int i = 0; i < space->n_rows; i++)
     for (int e = 0; e < u; e++) {
       int k = it->column_of[e];
       for (int j = 0; j < n_inputs; j++)
         it->impulses[i][j] +=
             it->of_unknowns[i][k] * scale[k] * it->left[e][u + j];
     }
-  }
   return true;
+}
+
+static double *next_condition(const contact_space *space, mode *it) {
+  return &it->conditions[it->n_conditions++ *
+                         (space->n_rows + space->n_contacts)];
 }
 
 /* sign (c_row + A lambda) >= 0 */
 static void add_speed(const contact_space *space, mode *it, int row,
                       double sign) {
   int n = space->n_rows, n_inputs = n + space->n_contacts;
-  double *condition = it->conditions[it->n_conditions++];
+  double *condition = next_condition(space, it);
   for (int j = 0; j < n_inputs; j++) {
     double sum = j == row ? 1 : 0;
     for (int k = 0; k < n; k++)
@@ -171,12 +173,13 @@ static void add_speed(const contact_space *space, mode *it, int row,
 }
 
 /* weight (a lambda_row + b lambda_other) >= 0, in m/s */
-static void add_room(const contact_space *space, mode *it, double weight,
-                     int row, double a, int other, double b) {
-  double *condition = it->conditions[it->n_conditions++];
+static double *add_room(const contact_space *space, mode *it, double weight,
+                        int row, double a, int other, double b) {
+  double *condition = next_condition(space, it);
   for (int j = 0; j < space->n_rows + space->n_contacts; j++)
     condition[j] =
         weight * (a * it->impulses[row][j] + b * it->impulses[other][j]);
+  return condition;
 }
 
 static void write_conditions(const contact_space *space, mode *it) {
@@ -189,8 +192,8 @@ static void write_conditions(const contact_space *space, mode *it) {
     if (it->normal[i] == SEPARATING) continue;
     if (it->normal[i] == CLOSED) {
       add_room(space, it, weight, normal, 1, normal, 0);
-      add_room(space, it, weight, normal, -1, normal, 0);
-      it->conditions[it->n_conditions - 1][space->n_rows + i] += weight;
+      add_room(space, it, weight, normal, -1, normal, 0)[space->n_rows + i] +=
+          weight;
     }
     for (int row = normal + 1; row < normal + space->per_contact; row++)
       if (it->tangent[row] == STICKING)
@@ -205,14 +208,13 @@ static void write_conditions(const contact_space *space, mode *it) {
 /* ---- the table --------------------------------------------------------- */
 
 /* Add the mode behind those that are there. False: no memory. */
-static bool add(contact_modes *modes, const contact_space *space,
-                const mode *it, const memory_source *source) {
+static bool add(contact_modes *modes, const contact_space *space, mode *it,
+                const memory_source *source) {
   size_t n = (size_t)space->n_rows, n_inputs = (size_t)modes->n_inputs;
   size_t place = (size_t)modes->n_modes, next = (size_t)modes->first[place];
-  size_t count = (size_t)it->n_conditions;
-  modes->conditions =
-      memory_block_grow(&modes->condition_block, source,
-                        (next + count) * n_inputs, sizeof *modes->conditions);
+  modes->conditions = memory_block_grow(&modes->condition_block, source,
+                                        (next + MOST_CONDITIONS) * n_inputs,
+                                        sizeof *modes->conditions);
   modes->impulses =
       memory_block_grow(&modes->impulse_block, source,
                         (place + 1) * n * n_inputs, sizeof *modes->impulses);
@@ -221,9 +223,8 @@ static bool add(contact_modes *modes, const contact_space *space,
   if (modes->conditions == NULL || modes->impulses == NULL ||
       modes->rests == NULL)
     return false;
-  for (size_t k = 0; k < count; k++)
-    memcpy(&modes->conditions[(next + k) * n_inputs], it->conditions[k],
-           n_inputs * sizeof(double));
+  it->conditions = &modes->conditions[next * n_inputs];
+  write_conditions(space, it);
   for (size_t row = 0; row < n; row++) {
     memcpy(&modes->impulses[(place * n + row) * n_inputs], it->impulses[row],
            n_inputs * sizeof(double));
@@ -233,7 +234,7 @@ static bool add(contact_modes *modes, const contact_space *space,
             ? it->normal[contact] == CLOSED
             : it->normal[contact] != SEPARATING && it->tangent[row] == STICKING;
   }
-  modes->first[++modes->n_modes] = (int)(next + count);
+  modes->first[++modes->n_modes] = (int)next + it->n_conditions;
   return true;
 }
 
@@ -258,7 +259,6 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
       modes->is_whole = false;
       continue;
     }
-    write_conditions(space, &it);
     ready = add(modes, space, &it, source);
   }
   if (!ready) contact_modes_release(modes, source);

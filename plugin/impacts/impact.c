@@ -17,8 +17,6 @@
 #define PARALLEL 4e-6
 #define ROUNDING 1e-13
 
-enum { MOST_VELOCITIES = 1000 };
-
 /* A later version must not take what older programs have there for a member. */
 _Static_assert(sizeof(ode_mlcp_impact_options) ==
                    offsetof(ode_mlcp_impact_options, run_context) +
@@ -155,8 +153,7 @@ static bool all_finite(const double values[], int n_rows, int n_columns,
 
 static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
                                     complaint to) {
-  const int limit =
-      MOST_VELOCITIES; // keeps every product of sizes far inside an int
+  const int limit = 1000; // keeps every product of sizes far inside an int
   int s = problem->n_velocities, m = problem->n_contacts;
   if (s < 1 || s > limit) return refuse(to, "n_velocities must be 1 .. 1000");
   if (m < 1 || m > limit) return refuse(to, "n_contacts must be 1 .. 1000");
@@ -192,15 +189,18 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
 
 /* L of M = L L'. Bodies have nothing to do with each other in M, so rows begin and
  * columns end near the diagonal, and L as they do. */
-typedef struct factors {
-  double *L;                  /* s x s */
-  int first[MOST_VELOCITIES]; /* of a row that is not 0 */
-  int last[MOST_VELOCITIES];  /* of a column */
-} factors;
+typedef struct scratch {
+  double *L;      /* s x s */
+  int *first;     /* [s] of a row that is not 0 */
+  int *last;      /* [s] of a column */
+  double *column; /* [s] of B */
+  int *moved;     /* [s] velocities that a row or an island moves */
+  double *x;      /* [2 n] */
+} scratch;
 
 /* Lower Cholesky factor of the s x s matrix M. False: not positive definite
  * (a pivot lost all but rounding of its diagonal entry). */
-static bool factor(const double M[], int s, factors *it) {
+static bool factor(const double M[], int s, scratch *it) {
   double *L = it->L;
   for (int i = 0; i < s; i++) {
     it->first[i] = 0;
@@ -222,7 +222,7 @@ static bool factor(const double M[], int s, factors *it) {
   return true;
 }
 
-static void solve_factored(const factors *it, int s, double x[]) {
+static void solve_factored(const scratch *it, int s, double x[]) {
   const double *L = it->L;
   for (int i = 0; i < s; i++) {
     for (int k = it->first[i]; k < i; k++) x[i] -= L[i * s + k] * x[k];
@@ -285,19 +285,19 @@ static void align_rows(const double M[], int n, int s, double J[]) {
   }
 }
 
-static void fill_contact_space(ode_mlcp_impact *impact) {
+static void fill_contact_space(ode_mlcp_impact *impact, int moved[]) {
   contact_space *space = &impact->space;
   int n = space->n_rows, s = impact->n_velocities;
 
   for (int i = 0; i < n; i++) {
     // only what the row touches: contacts of many bodies touch few of them
-    int touched[MOST_VELOCITIES], n_touched = 0;
+    int n_moved = 0;
     for (int k = 0; k < s; k++)
-      if (impact->J[i * s + k] != 0) touched[n_touched++] = k;
+      if (impact->J[i * s + k] != 0) moved[n_moved++] = k;
     for (int j = 0; j <= i; j++) {
       double sum = 0;
-      for (int k = 0; k < n_touched; k++)
-        sum += impact->J[i * s + touched[k]] * impact->B[touched[k] * n + j];
+      for (int k = 0; k < n_moved; k++)
+        sum += impact->J[i * s + moved[k]] * impact->B[moved[k] * n + j];
       space->A[i * n + j] = space->A[j * n + i] = sum;
     }
     double speed = impact->surface[i];
@@ -330,11 +330,11 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
 /* psi of eq. I4: the largest singular value of an island's columns of B, the tangent
  * columns counted twice (each is two edges, + and -), by power iterations. Friction
  * without limit has no part in it but that of a usual one. */
-static double psi_of(const ode_mlcp_impact *impact,
-                     const impact_island *island) {
+static double psi_of(const ode_mlcp_impact *impact, const impact_island *island,
+                     int moved[], double x[]) {
   const contact_space *space = &island->space;
-  int n = impact->space.n_rows, moved[MOST_VELOCITIES] = {0}, n_moved = 0;
-  double x[3 * MOST_VELOCITIES], squared = 0, mu_largest = 0;
+  int n = impact->space.n_rows, n_moved = 0;
+  double *next = &x[space->n_rows], squared = 0, mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
     double mu = space->bound[i] / contact_space_bound_of_one(space->n_tangents);
     mu_largest = fmax(mu_largest, mu < INFINITY ? mu : 1);
@@ -348,8 +348,9 @@ static double psi_of(const ode_mlcp_impact *impact,
   // unequal numbers: not at right angles to what is looked for
   for (int i = 0; i < space->n_rows; i++) x[i] = 1 + 0.1 * i;
   for (int step = 0, steady = 0; step < 10000 && steady < 3; step++) {
-    double before = squared, next[3 * MOST_VELOCITIES] = {0};
+    double before = squared;
     squared = 0;
+    memset(next, 0, (size_t)space->n_rows * sizeof *next);
     for (int k = 0; k < n_moved; k++) {
       const double *B = &impact->B[moved[k] * n];
       double y = 0;
@@ -366,8 +367,7 @@ static double psi_of(const ode_mlcp_impact *impact,
   return sqrt(squared) * space->n_contacts * (1 + mu_largest) + 1;
 }
 
-/* `scratch` out: s x s. */
-static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
+static bool take_arrays(ode_mlcp_impact *impact, scratch *it) {
   contact_space *space = &impact->space;
   arena *arena = &impact->arena;
   size_t s = (size_t)impact->n_velocities, n = (size_t)space->n_rows;
@@ -385,7 +385,9 @@ static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
       !ARENA_TAKE(arena, impact->B, s * n) ||
       !ARENA_TAKE(arena, impact->v, s) ||
       !ARENA_TAKE(arena, impact->surface, n) ||
-      !ARENA_TAKE(arena, *scratch, s * s))
+      !ARENA_TAKE(arena, it->L, s * s) || !ARENA_TAKE(arena, it->first, s) ||
+      !ARENA_TAKE(arena, it->last, s) || !ARENA_TAKE(arena, it->column, s) ||
+      !ARENA_TAKE(arena, it->moved, s) || !ARENA_TAKE(arena, it->x, 2 * n))
     return false;
   for (int i = 0; i < space->n_rows; i++) {
     space->contact_of[i] = i / space->per_contact;
@@ -408,7 +410,7 @@ static void find_spans(const double matrix[], int n_rows, int n_columns,
 
 static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
                                    const ode_mlcp_impact_problem *problem,
-                                   double scratch[], complaint to) {
+                                   scratch *it, complaint to) {
   contact_space *space = &impact->space;
   int s = impact->n_velocities, n = space->n_rows;
   memcpy(impact->M, problem->M, (size_t)(s * s) * sizeof *impact->M);
@@ -421,20 +423,18 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   }
   fill_jacobian(problem, impact->J, impact->surface);
 
-  factors factors = {.L = scratch};
-  if (!factor(impact->M, s, &factors))
+  if (!factor(impact->M, s, it))
     return refuse(to, "M is not positive definite");
   align_rows(impact->M, n, s, impact->J);
   for (int i = 0; i < n; i++) {
     // a column of B, solved for in the row of J's layout, then spread
-    double column[MOST_VELOCITIES];
-    memcpy(column, &impact->J[i * s], (size_t)s * sizeof *column);
-    solve_factored(&factors, s, column);
-    for (int k = 0; k < s; k++) impact->B[k * n + i] = column[k];
+    memcpy(it->column, &impact->J[i * s], (size_t)s * sizeof *it->column);
+    solve_factored(it, s, it->column);
+    for (int k = 0; k < s; k++) impact->B[k * n + i] = it->column[k];
   }
   find_spans(impact->J, n, s, impact->J_spans);
   find_spans(impact->B, s, n, impact->B_spans);
-  fill_contact_space(impact);
+  fill_contact_space(impact, it->moved);
   // of finite numbers, where they are too large or too small
   if (!all_finite(space->A, n, n, "J M^-1 J'", to) ||
       !all_finite(space->weight, n, 1, "mu J M^-1 J'", to) ||
@@ -448,7 +448,8 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
                            &impact->n_islands))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   for (int i = 0; i < impact->n_islands; i++)
-    impact->islands[i].psi = psi_of(impact, &impact->islands[i]);
+    impact->islands[i].psi =
+        psi_of(impact, &impact->islands[i], it->moved, it->x);
   return ODE_MLCP_IMPACT_DONE;
 }
 
@@ -481,8 +482,8 @@ ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
   impact->space.per_contact = 1 + impact->space.n_tangents;
   impact->space.n_rows = problem->n_contacts * impact->space.per_contact;
 
-  double *scratch;
-  status = take_arrays(impact, &scratch) ? fill(impact, problem, scratch, to)
+  scratch scratch;
+  status = take_arrays(impact, &scratch) ? fill(impact, problem, &scratch, to)
                                          : ODE_MLCP_IMPACT_NO_MEMORY;
   if (status != ODE_MLCP_IMPACT_DONE) {
     ode_mlcp_impact_destroy(impact);
