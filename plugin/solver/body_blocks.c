@@ -1,5 +1,6 @@
 #include "solver/body_blocks.h"
 
+#include <amd.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,14 +22,6 @@ static bool same_graph(const body_blocks *blocks, int n,
   return blocks->ordered && blocks->n == n && blocks->n_pairs == n_pairs &&
          (n_pairs == 0 || memcmp(blocks->known_pairs, pairs,
                                  sizeof *pairs * (size_t)n_pairs) == 0);
-}
-
-static void sort_ascending(int values[], int count) {
-  for (int i = 1; i < count; i++) {
-    int value = values[i], j = i;
-    for (; j > 0 && values[j - 1] > value; j--) values[j] = values[j - 1];
-    values[j] = value;
-  }
 }
 
 static int slot_of(const body_blocks *blocks, int a, int b) {
@@ -59,24 +52,69 @@ static void list_fill(body_blocks *blocks, int n_fill) {
   blocks->n_no_pair = n;
 }
 
-/* Columns of L from the members that the order left with each body. */
-static bool lay_out(body_blocks *blocks, const body_fill *fill,
-                    const body_pair pairs[]) {
+/* Every body's neighbours, one after another from start[b] on. */
+static void list_neighbours(const body_blocks *blocks, const body_pair pairs[],
+                            int start[], int neighbour[]) {
   int n = blocks->n;
-  for (int k = 0; k < n; k++) blocks->place[blocks->order[k]] = k;
+  memset(start, 0, sizeof *start * ((size_t)n + 2));
+  for (int e = 0; e < blocks->n_pairs; e++) {
+    start[pairs[e].a + 2]++;
+    start[pairs[e].b + 2]++;
+  }
+  for (int b = 2; b <= n; b++) start[b + 1] += start[b];
+  for (int e = 0; e < blocks->n_pairs; e++) {
+    int a = pairs[e].a, b = pairs[e].b;
+    neighbour[start[a + 1]++] = b;
+    neighbour[start[b + 1]++] = a;
+  }
+}
 
-  if (!ARENA_TAKE(&blocks->arena, blocks->row, fill->n_members) ||
-      !ARENA_TAKE(&blocks->arena, blocks->no_pair, fill->n_members))
+/* Columns of L: row i has a block wherever the elimination tree leads from its
+ * neighbours that were eliminated before it, towards i. Once to count, once to write.
+ * @param next  [n + 1] of columns: where their next block goes */
+static void walk_rows(const body_blocks *blocks, const int start[],
+                      const int neighbour[], int parent[], int mark[],
+                      int next[], int row[]) {
+  for (int i = 0; i < blocks->n; i++) {
+    int body = blocks->order[i];
+    if (row == NULL) parent[i] = -1;
+    mark[i] = i;
+    for (int m = start[body]; m < start[body + 1]; m++)
+      for (int j = blocks->place[neighbour[m]]; j < i && mark[j] != i;
+           j = parent[j]) {
+        if (parent[j] < 0) parent[j] = i;
+        if (row != NULL) row[next[j]] = i;
+        next[j]++;
+        mark[j] = i;
+      }
+  }
+}
+
+static bool lay_out(body_blocks *blocks, const body_pair pairs[]) {
+  arena *arena = &blocks->arena;
+  size_t n = (size_t)blocks->n;
+  int *start, *neighbour, *parent, *mark, *next, n_fill = 0;
+  if (!ARENA_TAKE(arena, start, n + 2) ||
+      !ARENA_TAKE(arena, neighbour, 2 * (size_t)blocks->n_pairs + 1) ||
+      !ARENA_TAKE(arena, parent, n) || !ARENA_TAKE(arena, mark, n) ||
+      !ARENA_TAKE(arena, next, n))
     return false;
-  int n_fill = 0;
-  for (int k = 0; k < n; k++) {
-    int body = blocks->order[k];
+  list_neighbours(blocks, pairs, start, neighbour);
+  if (amd_order(blocks->n, start, neighbour, blocks->order, NULL, NULL) < 0)
+    return false;
+  for (int k = 0; k < blocks->n; k++) blocks->place[blocks->order[k]] = k;
+  memset(next, 0, sizeof *next * n);
+  walk_rows(blocks, start, neighbour, parent, mark, next, NULL);
+  for (int k = 0; k < blocks->n; k++) {
     blocks->start[k] = n_fill;
-    for (int m = fill->start[body]; m < fill->end[body]; m++)
-      blocks->row[n_fill++] = blocks->place[fill->member[m]];
-    sort_ascending(blocks->row + blocks->start[k], n_fill - blocks->start[k]);
+    n_fill += next[k];
+    next[k] = blocks->start[k];
   }
   blocks->start[n] = n_fill;
+  if (!ARENA_TAKE(arena, blocks->row, n_fill) ||
+      !ARENA_TAKE(arena, blocks->no_pair, n_fill))
+    return false;
+  walk_rows(blocks, start, neighbour, parent, mark, next, blocks->row);
 
   for (int e = 0; e < blocks->n_pairs; e++)
     blocks->pair_slot[e] = slot_of(blocks, pairs[e].a, pairs[e].b);
@@ -108,11 +146,7 @@ static bool order_and_lay_out(body_blocks *blocks, const body_pair pairs[]) {
   if (n_pairs > 0)
     memcpy(blocks->known_pairs, pairs, sizeof *pairs * (size_t)n_pairs);
 
-  body_fill fill = {0};
-  bool done = body_order(n, pairs, n_pairs, arena, &fill, blocks->order) &&
-              lay_out(blocks, &fill, pairs) && take_values(blocks);
-  body_fill_release(&fill, arena->source);
-  return done;
+  return lay_out(blocks, pairs) && take_values(blocks);
 }
 
 bool body_blocks_order(body_blocks *blocks, int n, const body_pair pairs[],

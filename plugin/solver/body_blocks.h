@@ -3,7 +3,7 @@
  *   H = blocks (a, a) for every body, (a, b) and (b, a) for every pair
  *
  * The pattern is symmetric, the values need not be. Rows are eliminated in
- * minimum-degree order of the body graph, so that cost follows the contact
+ * the order of AMD (SuiteSparse) on the body graph, so that cost follows the contact
  * graph: L and U have as many blocks as that order fills in. There is no
  * pivoting between bodies; the matrices met here, a mass matrix plus a
  * (nearly) monotone contact term, do not need it.
@@ -14,7 +14,10 @@
 #include <stdbool.h>
 
 #include "common/arena.h"
-#include "solver/body_blocks_order.h"
+
+typedef struct body_pair {
+  int a, b; /* two different bodies; a pair occurs once */
+} body_pair;
 
 enum { BODY_BLOCK = 36 }; /* numbers in a block, row-major */
 
