@@ -286,8 +286,8 @@ static void test_locked_contacts(void) {
       problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
     for (int ties = LEMKE_TIES_FIRST; ties <= LEMKE_TIES_LAST; ties++) {
       lemke_choice.ties = (lemke_ties)ties;
-      lemke_report result = lemke_mlcp_solve(
-          lemke, &problem.mlcp, &lemke_choice, NULL, &solution.mlcp);
+      lemke_report result =
+          lemke_mlcp_solve(lemke, &problem.mlcp, &lemke_choice, &solution.mlcp);
       CU_ASSERT_EQUAL(result.status, LEMKE_SOLVED);
       expect_sane(&problem.mlcp, &solution.mlcp, result.residual);
     }

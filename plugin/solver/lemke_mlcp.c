@@ -37,7 +37,7 @@ typedef struct builder {
   double *entry;
 
   double *q, *z, *w;
-  bool *is_free, *warm;
+  bool *is_free;
   int *column_start, *row;
   double *value;
 } builder;
@@ -302,8 +302,7 @@ static bool build(builder *f, arena *arena) {
       !ARENA_TAKE(arena, f->row, count) ||
       !ARENA_TAKE(arena, f->column_start, n + 1) ||
       !ARENA_TAKE(arena, f->q, n) || !ARENA_TAKE(arena, f->z, n) ||
-      !ARENA_TAKE(arena, f->w, n) || !ARENA_TAKE(arena, f->is_free, n) ||
-      !ARENA_TAKE(arena, f->warm, n))
+      !ARENA_TAKE(arena, f->w, n) || !ARENA_TAKE(arena, f->is_free, n))
     return false;
 
   emit_all(f);
@@ -313,37 +312,6 @@ static bool build(builder *f, arena *arena) {
 }
 
 /* ---- to and from its variables ----------------------------------------- */
-
-static double row_slip(const mlcp_row *row, double p, const double v[]) {
-  double w = row->bias + row->compliance * p;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
-      w += row->J[side][i] * v[6 * row->body[side] + i];
-  return w;
-}
-
-/* z of a point of the mixed problem. */
-static void collapse(const builder *f, const mlcp_solution *s, double z[]) {
-  const mlcp_problem *p = f->problem;
-  memcpy(z, s->v, sizeof *z * 6 * p->n_bodies);
-  for (int r = 0; r < p->n_rows; r++) {
-    const mlcp_row *row = &p->rows[r];
-    int at = f->first[r];
-    if (at < 0) continue;
-    double x = (s->p[r] - constant_impulse(row)) * f->diagonal[r];
-    z[at] = bounds_of(row) == UPPER ? -x : x;
-    if (bounds_of(row) == BOX)
-      z[at + 1] = fmax(0, -row_slip(row, s->p[r], s->v));
-  }
-  for (int i = 0; i < p->n_frictions; i++) {
-    const mlcp_friction *set = &p->frictions[i];
-    for (int e = 0; e < 2 * set->n_pairs; e++)
-      z[f->first_beta[i] + e] =
-          s->beta[2 * set->first_pair + e] *
-          f->friction_edge_diagonal[set->first_pair + e / 2];
-    z[f->first_beta[i] + 2 * set->n_pairs] = s->lambda[i];
-  }
-}
 
 static void expand_friction(const builder *f, int index, const double z[],
                             const mlcp_solution *s) {
@@ -388,7 +356,6 @@ static void expand(const builder *f, const double z[], const mlcp_solution *s) {
 lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
                               const mlcp_problem *problem,
                               const lemke_options *options,
-                              const mlcp_solution *near,
                               const mlcp_solution *solution) {
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
   builder f = {.problem = problem};
@@ -401,14 +368,7 @@ lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
                        f.q,
                        f.is_free,
                        mlcp_velocity_scale(problem)};
-  if (near != NULL) {
-    collapse(&f, near, f.z);
-    lemke_residual(&lcp, f.z, f.w);
-    for (int i = 0; i < f.n; i++) f.warm[i] = f.z[i] > f.w[i];
-  }
-
-  report = lemke_solve(workspace->lemke, &lcp, options,
-                       near != NULL ? f.warm : NULL, f.z);
+  report = lemke_solve(workspace->lemke, &lcp, options, NULL, f.z);
   if (report.status == LEMKE_NO_MEMORY) return report;
   expand(&f, f.z, solution);
   report.residual = mlcp_residual(problem, solution, f.w);

@@ -23,8 +23,6 @@ void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace);
 /**
  * Solve `problem` (which passes mlcp_check).
  *
- * @param near      a point whose active rows are the starting basis, or NULL
- *                  for a cold start. May be `solution` itself.
  * @param solution  out: impulses within their bounds and polygons, velocities
  *                  by eq. (1); not written under LEMKE_NO_MEMORY.
  * @return as lemke_solve, with mlcp_residual of `solution` for residual.
@@ -32,7 +30,6 @@ void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace);
 lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
                               const mlcp_problem *problem,
                               const lemke_options *options,
-                              const mlcp_solution *near,
                               const mlcp_solution *solution);
 
 #endif
