@@ -71,6 +71,9 @@ static void test_corrected_double_pendulum_does_not_drift(void) {
   scene_settings settings = test_settings("double-pendulum", "trapezoid");
   set(&settings, "erp", "1");
   scene_sweep *sweep = test_sweep("double-pendulum", &settings);
+  const double finest = sweep->rows[6].errors[0];
+  CU_ASSERT(host_is_single() ||
+            sweep->rows[0].errors[0] > pow(3.6, 6) * finest);
   for (int i = 0; i < sweep->n_rows; i++) {
     CU_ASSERT(sweep->rows[i].errors[1] < of_host(1e-10, 1));
     CU_ASSERT(sweep->rows[i].errors[2] < of_host(1e-10, 1));
@@ -109,6 +112,11 @@ static void test_total_variation_of_v_alpha_is_bounded(void) {
   scene_result *result = test_run("stick-slip", &settings);
   CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 2.1, 0.2);
   CU_ASSERT_DOUBLE_EQUAL(result->errors[2], 0.2800, 5e-5);
+  scene_result_destroy(result);
+  /* with events what sticks has no velocity left to flicker with */
+  set(&settings, "events", "on");
+  result = test_run("stick-slip", &settings);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 0.27681, 0.01);
   scene_result_destroy(result);
 }
 
@@ -158,35 +166,17 @@ static void test_carts_stay_bounded(void) {
     scene_result_destroy(run_carts(springs[i], 10, 2));
 }
 
-static void test_ball_bounces_as_it_should(void) {
-  static const double restitutions[] = {0, 0.3, 0.8, 1};
-  for (int i = 0; i < 4; i++) {
-    scene_settings settings = test_settings("bouncing-ball", "trapezoid");
-    settings.restitution = restitutions[i];
-    scene_result *result = test_run("bouncing-ball", &settings);
-    CU_ASSERT_EQUAL(settings.h, 0.01);
-    CU_ASSERT(result->errors[0] < 1e-6);
-    CU_ASSERT(result->errors[1] < 1e-6);
-    scene_result_destroy(result);
-  }
-  /* a scheme of first order does not rise as high, which is seen */
-  scene_settings settings = test_settings("bouncing-ball", "ah");
-  settings.restitution = 0.8;
-  scene_result *result = test_run("bouncing-ball", &settings);
-  CU_ASSERT(result->errors[0] > 1e-3);
-  CU_ASSERT(result->errors[1] > 1e-3);
-  scene_result_destroy(result);
-}
-
 static void test_gyroscope_converges_to_second_order(void) {
-  scene_settings settings = test_settings("gyroscope", "trapezoid");
+  static const char *schemes[] = {"trapezoid", "trapezoid-1"};
+  for (int i = 0; i < 2; i++) {
+    scene_settings settings = test_settings("gyroscope", schemes[i]);
+    scene_sweep *sweep = test_sweep("gyroscope", &settings);
+    for (int k = 0; k < 3; k++) check_ratios(sweep, k, 3.9, 4.1);
+    CU_ASSERT(sweep->rows[4].errors[0] < 1e-4);
+    scene_sweep_destroy(sweep);
+  }
+  scene_settings settings = test_settings("gyroscope", "ah");
   scene_sweep *sweep = test_sweep("gyroscope", &settings);
-  for (int k = 0; k < 3; k++) check_ratios(sweep, k, 3.9, 4.1);
-  CU_ASSERT(sweep->rows[4].errors[0] < 1e-4);
-  scene_sweep_destroy(sweep);
-
-  settings = test_settings("gyroscope", "ah");
-  sweep = test_sweep("gyroscope", &settings);
   CU_ASSERT_DOUBLE_EQUAL(sweep->rows[4].ratios[0], 2, 0.2);
   scene_sweep_destroy(sweep);
 }
@@ -296,7 +286,7 @@ static void test_a_crowd_slides_to_its_stops(void) {
 }
 
 /* Mechanisms and contacts against references that share no code with a step: error
- * in position at h = 0.005 and 0.0025 under the two schemes of second order. */
+ * in position at h = 0.005 and 0.0025 under schemes of second order. */
 static void test_the_reference_suite_converges(void) {
   static const struct {
     const char *name;
@@ -307,9 +297,10 @@ static void test_the_reference_suite_converges(void) {
                {"eccentric-disc", 3e-5, 2.5},  {"ladder", 2e-5, 3.8},
                {"tipping-block", 1e-5, 3.3},   {"billiard", 1e-5, 0},
                {"braking-car", 1e-9, 0},       {"superball", 1e-8, 0}};
-  static const char *const schemes[] = {"trapezoid", "conserving"};
+  static const char *const schemes[] = {"trapezoid", "conserving",
+                                        "trapezoid-1"};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < (i == 0 ? 3 : 2); k++) {
       if (test_is_short() && k != i % 2) continue;
       double error[2];
       for (int half = 0; half < 2; half++) {
@@ -339,7 +330,6 @@ int main(void) {
        test_total_variation_of_v_alpha_is_bounded},
       {"an inconsistent joint", test_inconsistent_joint_is_made_consistent},
       {"carts stay bounded", test_carts_stay_bounded},
-      {"a ball bounces as it should", test_ball_bounces_as_it_should},
       {"the gyroscope", test_gyroscope_converges_to_second_order},
       {"a block slides in a curve",
        test_block_slides_in_a_curve_to_second_order},

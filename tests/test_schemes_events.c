@@ -1,186 +1,10 @@
-/* Second-order schemes with events against papers' tables and analytic
- * answers: a double pendulum at a wall, a block that sticks and slips, a ball
- * that bounces, impacts that give nothing back. */
+/* Events of second-order schemes: a ball's bounces, what impacts give back, crowds of
+ * them, what contacts are told. */
 #include <math.h>
 
 #include "host_rounding.h"
 #include "scheme_scene.h"
 #include "step_testing.h"
-
-/* --- PAGT table 10.1 ------------------------------------------------------ */
-
-static const double TABLE[7][3] = {
-    {2.38e-3, 1.27e-3, 3.18e-3}, {6.14e-4, 3.14e-4, 8.29e-4},
-    {1.54e-4, 7.82e-5, 2.14e-4}, {3.95e-5, 1.95e-5, 5.48e-5},
-    {1.01e-5, 4.88e-6, 1.37e-5}, {2.42e-6, 1.22e-6, 3.44e-6},
-    {6.15e-7, 3.05e-7, 8.60e-7}};
-
-static void swing(double h, double errors[3]) {
-  const double exact[4] = {0.02196211769, -0.99975880361, 0.02376948677,
-                           -1.99975717031};
-  double x = sin(M_PI / 3), y = -cos(M_PI / 3);
-  scene s;
-  open_scene(&s, "scheme=trapezoid erp=0", 9.8);
-  s.surface.parameters.mode = dContactBounce;
-  s.surface.parameters.bounce = 0.1;
-  dBodyID a = add_ball(&s, x, y);
-  dBodyID b = add_ball(&s, x + sin(M_PI / 5), y - cos(M_PI / 5));
-  add_rod(&s, a, NULL);
-  add_rod(&s, b, a);
-  dCreatePlane(s.space, 1, 0, 0, -0.1);
-  int collisions = 0;
-  for (int i = 0; i < (int)(2.5 / h + 0.5); i++) {
-    ode_mlcp_report report;
-    step(&s, h, &report);
-    collisions += report.collisions;
-    CU_ASSERT_EQUAL(report.zeno, 0);
-  }
-  const dReal *p = dBodyGetPosition(a), *q = dBodyGetPosition(b);
-  const double end[4] = {p[0], p[1], q[0], q[1]};
-  double sum = 0;
-  for (int i = 0; i < 4; i++) sum += (end[i] - exact[i]) * (end[i] - exact[i]);
-  errors[0] = sqrt(sum);
-  errors[1] = p[0] * p[0] + p[1] * p[1] - 1;
-  errors[2] = (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]) - 1;
-  CU_ASSERT_EQUAL(collisions, 5);
-  scene_close(&s);
-}
-
-static void test_double_pendulum_meets_the_table(void) {
-  if (left_out_in_single("errors down to 1e-9 of a table")) return;
-  for (int i = 0; i < (test_is_short() ? 4 : 7); i++) {
-    double errors[3];
-    swing(ldexp(1, -5 - i), errors);
-    for (int k = 0; k < 3; k++) {
-      double off = errors[k] / TABLE[i][k] - 1;
-      if (!(fabs(off) <= 0.02))
-        fprintf(stderr, "h = 2^-%d: error %d is %.4g, the table has %.4g\n",
-                5 + i, k, errors[k], TABLE[i][k]);
-      CU_ASSERT(fabs(off) <= 0.02);
-    }
-  }
-}
-
-/* --- a block that sticks and slips (PAGT 10.2, GAP 9.2) ------------------- */
-
-static void push_to_and_fro(void *context, dBodyID body,
-                            const ode_mlcp_body_state *state, double force[6],
-                            double k_q[36], double k_v[36]) {
-  (void)context;
-  (void)body;
-  (void)k_q;
-  (void)k_v;
-  force[0] = 8 * cos(state->time);
-}
-
-typedef struct slide {
-  double x, variation, variation_alpha;
-  long transitions, substeps;
-} slide;
-
-/* A block of mass 1 on a plane from rest at x = 3; total variations of v and
- * v_alpha along x. */
-static slide run_block(const char *settings, double h, double time) {
-  slide out = {0};
-  scene s;
-  open_scene(&s, settings, 9.81);
-  s.surface.parameters.mode = dContactApprox1;
-  s.surface.parameters.mu = 0.8;
-  dCreatePlane(s.space, 0, 1, 0, 0);
-  dBodyID block = add_slab(&s, 1, 1, 0.2, 3);
-  /* as in the paper it cannot turn */
-  dBodySetMaxAngularSpeed(block, 0);
-  ode_mlcp_force *force;
-  CU_ASSERT_EQUAL_FATAL(
-      ode_mlcp_force_create(block, push_to_and_fro, NULL, &force), ODE_MLCP_OK);
-  double v = 0, v_alpha = 0;
-  for (int i = 0; i < (int)(time / h + 0.5); i++) {
-    ode_mlcp_report report;
-    double at_alpha[6];
-    step(&s, h, &report);
-    out.transitions += report.transitions;
-    out.substeps += report.substeps;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_body_v_alpha(block, at_alpha), ODE_MLCP_OK);
-    double now = dBodyGetLinearVel(block)[0];
-    out.variation += fabs(now - v);
-    out.variation_alpha += fabs(at_alpha[0] - v_alpha);
-    v = now;
-    v_alpha = at_alpha[0];
-  }
-  out.x = dBodyGetPosition(block)[0];
-  scene_close(&s);
-  return out;
-}
-
-/* Where the block is after `time`: it sticks from 0.3386081847 on and slips back
- * from `slip` on. */
-static double block_at(double time) {
-  const double slip = 2.9463467912; /* sin(slip) and so on: the limit is met */
-  double x = 3.004348569726865, t = time - slip;
-  if (t <= 0) return x;
-  return x - 8 * (cos(time) - cos(slip)) - 8 * sin(slip) * t + 3.924 * t * t;
-}
-
-/* That a slide begins is not looked for: its force is off for less than a step, and
- * the place by no more than the growth of the push times h^2. */
-static void check_errors(const char *settings, double time) {
-  const double exact = block_at(time), MOST = 0.1; /* m/s^2 */
-  bool rounded =
-      left_out_in_single("the order, as places are rounded to a ten-millionth");
-  for (int i = 5; i <= (test_is_short() ? 8 : 11); i++) {
-    double h = ldexp(1, -i);
-    slide out = run_block(settings, h, time);
-    double error = fabs(out.x - exact);
-    if (!rounded && !(error <= MOST * h * h))
-      fprintf(stderr, "%s: h = 2^-%d: error %.4g\n", settings, i, error);
-    CU_ASSERT(rounded || error <= MOST * h * h);
-    /* how four corners share their friction is not unique: where the block comes to
-     * rest, each of them may have an event of its own */
-    CU_ASSERT(out.transitions >= 1 && out.transitions <= 4);
-  }
-}
-
-static void test_stick_slip_converges_at_order_two(void) {
-  check_errors("scheme=trapezoid-1 erp=0", 2);
-  check_errors("scheme=trapezoid erp=0", 2);
-  check_errors("scheme=trapezoid-1 erp=0", 3.25);
-  check_errors("scheme=trapezoid erp=0", 3.25);
-}
-
-/* The schemes as printed: velocities flicker, v_alpha does not (GAP 9.2). */
-static void test_total_variation_of_v_alpha_is_bounded(void) {
-  slide out = run_block("scheme=gap alpha=0.5 events=off erp=0", 0.01, 10);
-  CU_ASSERT_DOUBLE_EQUAL(out.variation_alpha, 0.2800, 0.0001);
-  CU_ASSERT_DOUBLE_EQUAL(out.variation, 2, 0.2);
-  /* with events what sticks has no velocity left to flicker with */
-  out = run_block("scheme=gap alpha=0.5 erp=0", 0.01, 10);
-  CU_ASSERT_DOUBLE_EQUAL(out.variation, 0.27681, 0.01);
-}
-
-/* q'' = 0, q = 0, v = eps (GAP 9.1). */
-static void test_inconsistent_joint(void) {
-  const double eps = 1e-3, h = 0.01;
-  scene s;
-  open_scene(&s, "scheme=gap alpha=0.5 erp=0", 0);
-  dBodyID body = add_ball(&s, 0, 0);
-  dJointID fixed = dJointCreateFixed(s.world, 0);
-  dJointAttach(fixed, body, NULL);
-  dJointSetFixed(fixed);
-  dBodySetLinearVel(body, eps, 0, 0);
-  double v = eps, variation = 0, worst_alpha = 0;
-  for (int i = 0; i < 100; i++) {
-    ode_mlcp_report report;
-    double at_alpha[6];
-    step(&s, h, &report);
-    ode_mlcp_body_v_alpha(body, at_alpha);
-    variation += fabs(dBodyGetLinearVel(body)[0] - v);
-    v = dBodyGetLinearVel(body)[0];
-    worst_alpha = fmax(worst_alpha, fabs(at_alpha[0]));
-  }
-  CU_ASSERT_DOUBLE_EQUAL(variation, eps, 1e-6 * eps);
-  CU_ASSERT(worst_alpha < 1e-12);
-  scene_close(&s);
-}
 
 /* --- bounces -------------------------------------------------------------- */
 
@@ -533,18 +357,12 @@ static void test_too_many_events_are_told(void) {
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"too many events are told", test_too_many_events_are_told},
-      {"stick-slip converges at order two",
-       test_stick_slip_converges_at_order_two},
-      {"total variation of v_alpha is bounded",
-       test_total_variation_of_v_alpha_is_bounded},
-      {"inconsistent joint", test_inconsistent_joint},
       {"bouncing ball is analytic", test_bouncing_ball_is_analytic},
       {"impacts add no energy", test_impacts_add_no_energy},
       {"contacts are told of all impulses",
        test_contacts_are_told_of_all_impulses},
       {"crowds of impacts are few solves",
        test_crowds_of_impacts_are_few_solves},
-      {"double pendulum meets the table", test_double_pendulum_meets_the_table},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
   int result = run_tests("schemes: events", tests);

@@ -45,7 +45,7 @@ endif HAVE_HOST
 
 # scenes of no paper, with answers of their own
 OWN_SCENE_SOURCES = tests/scenes/own_scenes.c tests/scenes/own_scenes.h \
-  tests/scenes/bouncing_ball.c tests/scenes/bullets.c \
+  tests/scenes/bullets.c \
   tests/scenes/gyroscope.c tests/scenes/incline.c tests/scenes/mechanisms.c \
   tests/scenes/sliding_crowd.c tests/scenes/suite.h \
   tests/scenes/suite_contacts.c tests/scenes/suite_joints.c

@@ -2,17 +2,25 @@
 
 #include <string.h>
 
-static const scene *const SCENES[] = {
-    &scene_gyroscope,     &scene_incline,
-    &scene_bouncing_ball, &scene_dumbbell,
-    &scene_ragdoll,       &scene_top,
-    &scene_stiff_swing,   &scene_bullets,
-    &scene_sliding_crowd, &scene_spring_pendulum,
-    &scene_four_bar,      &scene_gimbal,
-    &scene_rolling_disc,  &scene_eccentric_disc,
-    &scene_ladder,        &scene_superball,
-    &scene_tipping_block, &scene_billiard,
-    &scene_braking_car,   NULL};
+static const scene *const SCENES[] = {&scene_gyroscope,
+                                      &scene_incline,
+                                      &scene_dumbbell,
+                                      &scene_ragdoll,
+                                      &scene_top,
+                                      &scene_stiff_swing,
+                                      &scene_bullets,
+                                      &scene_sliding_crowd,
+                                      &scene_spring_pendulum,
+                                      &scene_four_bar,
+                                      &scene_gimbal,
+                                      &scene_rolling_disc,
+                                      &scene_eccentric_disc,
+                                      &scene_ladder,
+                                      &scene_superball,
+                                      &scene_tipping_block,
+                                      &scene_billiard,
+                                      &scene_braking_car,
+                                      NULL};
 
 const scene *own_scene_find(const char *name) {
   for (int i = 0; SCENES[i] != NULL; i++)

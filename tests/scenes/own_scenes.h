@@ -9,7 +9,6 @@ const scene *own_scene_find(const char *name);
 
 extern double incline_heading; /* degrees of the launch, from straight down */
 
-extern const scene scene_bouncing_ball;
 extern const scene scene_bullets;
 extern const scene scene_dumbbell;
 extern const scene scene_gyroscope;
