@@ -311,6 +311,8 @@ static void test_the_reference_suite_converges(void) {
         scene_result_destroy(result);
       }
       double most = of_host(cases[i].most, 10); // places up to 10 m off
+      if (!(error[1] < most))
+        fprintf(stderr, "%s, %s: %g\n", cases[i].name, schemes[k], error[1]);
       CU_ASSERT(error[1] < most);
       CU_ASSERT(host_is_single() || error[0] >= cases[i].ratio * error[1]);
       CU_ASSERT(cases[i].ratio > 0 || error[0] < most);

@@ -298,8 +298,7 @@ static solver_report solve_by_lemke(lemke_mlcp_workspace *workspace,
   lemke_options choice = {
       .tolerance = larger_of(options->tolerance, rounding),
       .max_pivots = affordable < 1e9 ? (long)larger_of(affordable, 1) : 0};
-  lemke_report lemke =
-      lemke_mlcp_solve(workspace, problem, &choice, solution);
+  lemke_report lemke = lemke_mlcp_solve(workspace, problem, &choice, solution);
   if (lemke.status == LEMKE_NO_MEMORY) return no_memory();
   return (solver_report){.stage = SOLVER_STAGE_LEMKE,
                          .residual = lemke.residual,
