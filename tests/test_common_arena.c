@@ -62,7 +62,6 @@ static void test_zero_counts_give_pointers(void) {
   CU_ASSERT(ARENA_TAKE(&a, none, 0));
   CU_ASSERT(ARENA_TAKE(&a, nothing, 0));
   CU_ASSERT(none != nothing);
-  CU_ASSERT_PTR_NULL(a.failed);
   arena_release(&a);
   CU_ASSERT_EQUAL(memory.n_held, 0);
 }
@@ -77,16 +76,13 @@ static void test_overflow_is_no_memory(void) {
   // nothing as large may come to the source
   fail_allocations_from(&memory, 0);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    a.failed = NULL;
     CU_ASSERT(!ARENA_TAKE(&a, guess, counts[i]));
     CU_ASSERT_PTR_NULL(guess);
-    CU_ASSERT_STRING_EQUAL(a.failed, "guess");
   }
 
   // the arena goes on
   fail_no_allocation(&memory);
   arena_start(&a);
-  CU_ASSERT_PTR_NULL(a.failed);
   CU_ASSERT(ARENA_TAKE(&a, guess, 3));
   arena_release(&a);
   CU_ASSERT_EQUAL(memory.n_held, 0);
@@ -133,10 +129,8 @@ static void test_every_allocation_may_fail(void) {
     for (size_t scale = 1; scale <= 100 && done; scale *= 10) {
       arena_start(&a);
       done = take_blocks(&a, scale, blocks);
-      CU_ASSERT_EQUAL(done, a.failed == NULL);
     }
     if (!done) {
-      CU_ASSERT_STRING_EQUAL(a.failed, "blocks[i]");
       fail_no_allocation(&memory);
       arena_start(&a);
       CU_ASSERT(take_blocks(&a, 100, blocks));

@@ -47,7 +47,6 @@ static void release_chunks(arena *a) {
 void arena_start(arena *a) {
   /* one chunk is kept; several become one that has room for all of them when
    * the first block is taken */
-  a->failed = NULL;
   if (a->chunks == NULL) return;
   if (!BLOCKS_APART && a->chunks->next == NULL) {
     a->taken = 0;
@@ -68,7 +67,7 @@ static bool add_chunk(arena *a, size_t room) {
   return true;
 }
 
-void *arena_take_from_new_chunk(arena *a, const char *name, size_t size) {
+void *arena_take_from_new_chunk(arena *a, size_t size) {
   const size_t MOST = SIZE_MAX / 4;
   size_t taken = a->taken + used(a);
   bool first = a->chunks == NULL; /* `taken` is of the steps before */
@@ -77,10 +76,7 @@ void *arena_take_from_new_chunk(arena *a, const char *name, size_t size) {
    * contact a step does not allocate every step */
   size_t room = BLOCKS_APART ? size : taken + taken / 2;
   if (room < size) room = size;
-  if (size > MOST || !add_chunk(a, room)) {
-    a->failed = name;
-    return NULL;
-  }
+  if (size > MOST || !add_chunk(a, room)) return NULL;
   a->taken = first ? 0 : taken;
   a->next += size;
   a->left = BLOCKS_APART ? 0 : a->left - size;
@@ -90,5 +86,4 @@ void *arena_take_from_new_chunk(arena *a, const char *name, size_t size) {
 void arena_release(arena *a) {
   release_chunks(a);
   a->taken = 0;
-  a->failed = NULL;
 }
