@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/minmax.h"
 #include "common/progress.h"
 #include "common/sized.h"
 #include "common/traps.h"
@@ -68,13 +69,10 @@ typedef struct world_stepper {
   kept_contacts kept;
   force_list forces;
   step_sweep sweep;
-  dBodyID *moved;            /* of the step in hand: its bodies, */
-  double *u;                 /* what moves them, */
-  double *start;             /* how fast they were before the step, */
-  double *shares;            /* and how far they go along u */
-  body_result *again_bodies; /* of an island that is solved again, */
-  joint_result *again_joints;
-  dReal *forces_told; /* and what the program's forces on its bodies are */
+  dBodyID *moved; /* of the step in hand: its bodies, */
+  double *u;      /* what moves them, */
+  double *start;  /* how fast they were before the step, */
+  double *shares; /* and how far they go along u */
   int held;
 
   int under_way; /* steps: more than one where a callback asks for another */
@@ -212,9 +210,6 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
            POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->start, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->shares, n_bodies) &&
-           POOL_RESERVE(pool, stepper->again_bodies, n_bodies) &&
-           POOL_RESERVE(pool, stepper->again_joints, n_joints) &&
-           POOL_RESERVE(pool, stepper->forces_told, 6 * n_bodies) &&
            step_sweep_open(&stepper->sweep)));
 }
 
@@ -487,109 +482,30 @@ static void read_start(world_stepper *stepper) {
     }
 }
 
-/* Take from the forces on held bodies what would drive them for the rest of the step,
- * which they do not move in; all are as fast as they were before it. The gyroscopic
- * torque does no work, and is each scheme's own. */
-static void drive_as_far(world_stepper *stepper, const dStepperIsland *island) {
-  size_t first = stepper->islands[island->index].first_body;
-  for (size_t b = first; b < first + island->bodies_count; b++) {
-    dBodyID id = stepper->moved[b];
-    const double rest = 1 - stepper->shares[b], *start = stepper->start + 6 * b;
-    dReal *told = stepper->forces_told + 6 * b;
-    host_body body;
-    char message[160];
-    memcpy(told, dBodyGetForce(id), 3 * sizeof *told);
-    memcpy(told + 3, dBodyGetTorque(id), 3 * sizeof *told);
-    if (!dBodyIsKinematic(id)) set_velocity(id, start);
-    if (!(rest > 0) || !host_body_read(&body, id, 0, message, sizeof message))
-      continue;
-    const double *f = body.force;
-    dBodyAddForce(id, -rest * f[0], -rest * f[1], -rest * f[2]);
-    dBodyAddTorque(id, -rest * f[3], -rest * f[4], -rest * f[5]);
-  }
+/* How far the first body that is held in an island goes. */
+static double least_share(const double shares[], unsigned count) {
+  double least = 1;
+  for (unsigned b = 0; b < count; b++) least = smaller_of(least, shares[b]);
+  return least;
 }
 
-static void put_forces_back(const world_stepper *stepper,
-                            const dStepperIsland *island) {
-  size_t first = stepper->islands[island->index].first_body;
-  for (size_t b = first; b < first + island->bodies_count; b++) {
-    const dReal *told = stepper->forces_told + 6 * b;
-    dBodySetForce(stepper->moved[b], told[0], told[1], told[2]);
-    dBodySetTorque(stepper->moved[b], told[3], told[4], told[5]);
-  }
-}
-
-static bool is_any_held(const world_stepper *stepper,
-                        const dStepperIsland *island) {
-  const double *shares =
-      stepper->shares + stepper->islands[island->index].first_body;
-  for (unsigned b = 0; b < island->bodies_count; b++)
-    if (shares[b] < 1) return true;
-  return false;
-}
-
-/* Forces act on a body as long as it moves: islands with held bodies are solved again,
- * with so much less of them. What contacts and joints say is said of that velocity. */
-static bool solve_again(world_stepper *stepper, const dStepperIsland *islands,
-                        size_t n_islands) {
-  island_result *result = &stepper->islands[islands[0].index];
-  outcome first = result->out;
-  for (size_t i = 0; i < n_islands; i++) drive_as_far(stepper, &islands[i]);
-  contact_memory_unclaim(&stepper->memory);
-  outcome_start(&result->out);
-  result->out.n_observed = first.n_observed;
-  bool solved = solve_islands(stepper, islands, n_islands,
-                              stepper->again_bodies, stepper->again_joints);
-  for (size_t i = 0; i < n_islands; i++) put_forces_back(stepper, &islands[i]);
-  if (solved) {
-    size_t n_bodies = 0, n_joints = 0;
-    for (size_t i = 0; i < n_islands; i++) {
-      n_bodies += islands[i].bodies_count;
-      n_joints += islands[i].joints_count;
+/* An island's velocities change by the share of the step that its first held body goes:
+ * of v0 and v1, which meet joints and contacts, what lies between meets them as well, and
+ * its energy is no more than theirs in the same parts. The ways stay. */
+static void hold_island(world_stepper *stepper, size_t first, unsigned count) {
+  const double s = least_share(stepper->shares + first, count);
+  for (size_t b = first; b < first + count && s < 1; b++) {
+    body_result *result = &stepper->bodies[b];
+    const double *start = stepper->start + 6 * b;
+    for (int k = 0; k < 6; k++) {
+      double way = stepper->shares[b] * stepper->u[6 * b + k];
+      if (!result->kinematic)
+        result->v[k] = start[k] + s * (result->v[k] - start[k]);
+      result->motion[k] = way - result->v[k];
     }
-    memcpy(stepper->bodies + result->first_body, stepper->again_bodies,
-           n_bodies * sizeof *stepper->bodies);
-    memcpy(stepper->joints + result->first_joint, stepper->again_joints,
-           n_joints * sizeof *stepper->joints);
-    outcome_add_work(&result->out, &first);
-  } else {
-    result->n_entries = 0;
-    outcome_add_work(&first, &result->out);
-    result->out = first;
+    result->moved = true;
+    if (!result->kinematic) set_velocity(stepper->moved[b], result->v);
   }
-  for (size_t i = 0; i < n_islands; i++) set_velocities(stepper, &islands[i]);
-  return solved;
-}
-
-static bool solve_held_again(world_stepper *stepper) {
-  const dStepperIsland *islands = stepper->host_islands;
-  if (!stepper->scheme->by_island)
-    return solve_again(stepper, islands, stepper->n_islands);
-  bool solved = true;
-  for (size_t i = 0; i < stepper->n_islands; i++)
-    if (is_any_held(stepper, &islands[i]))
-      solved &= solve_again(stepper, &islands[i], 1);
-  return solved;
-}
-
-/* The velocity of a scheme of second order goes with the pose at the end of the step:
- * on the way there a body has the same in its own frame, and no other energy. */
-static void turn_back(const world_stepper *stepper, int b,
-                      const double held[6]) {
-  body_result *result = &stepper->bodies[b];
-  const double h = stepper->step_size;
-  double whole[6];
-  host_body body;
-  world_pose end, at;
-  char message[160];
-  if (stepper->scheme->event == NULL ||
-      !host_body_read(&body, stepper->moved[b], 0, message, sizeof message))
-    return;
-  for (int k = 0; k < 6; k++)
-    whole[k] = result->v[k] + (result->moved ? result->motion[k] : 0);
-  world_pose_advance(&end, &body, whole, h);
-  world_pose_advance(&at, &body, held, h);
-  world_pose_turn_along(&end, &at, result->v + 3);
 }
 
 /* No body passes through another: what would is moved to where they meet, and the
@@ -614,20 +530,12 @@ static bool hold_what_would_pass(world_stepper *stepper) {
   request.u = stepper->u;
   if (!step_sweep_run(sweep, &request, stepper->shares, &stepper->held))
     return false;
-  if (stepper->held == 0) return true;
-  bool solved = solve_held_again(stepper);
-  for (int b = 0; b < n; b++) {
-    body_result *result = &stepper->bodies[b];
-    double way[6];
-    if (!(stepper->shares[b] < 1)) continue;
-    for (int k = 0; k < 6; k++)
-      way[k] = stepper->shares[b] * stepper->u[6 * b + k];
-    turn_back(stepper, b, way);
-    if (!result->kinematic) set_velocity(stepper->moved[b], result->v);
-    for (int k = 0; k < 6; k++) result->motion[k] = way[k] - result->v[k];
-    result->moved = true;
+  size_t first = 0;
+  for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++) {
+    hold_island(stepper, first, stepper->host_islands[i].bodies_count);
+    first += stepper->host_islands[i].bodies_count;
   }
-  return solved;
+  return true;
 }
 
 /* Before anything is moved: all islands are solved, and what one holds may be
@@ -642,9 +550,7 @@ static void start_commit(world_stepper *stepper) {
   outcome *out = &stepper->islands[0].out;
   if (!hold_what_would_pass(stepper) && out->warning[0] == '\0')
     snprintf(out->warning, sizeof out->warning, "%s",
-             stepper->held > 0
-                 ? "bodies that are held keep the velocity of the whole step"
-                 : "fast bodies may pass through others: memory ran out");
+             "fast bodies may pass through others: memory ran out");
 }
 
 static void tell_joint(dJointID id, const joint_result *result) {
