@@ -58,7 +58,7 @@ typedef struct gap_tree {
 } gap_tree;
 
 /** @param boxes [count] min x y z, max x y z; copied.
- *  @return 0, or -1 where memory runs out (the tree is then empty). */
+ *  @return 0, or -1 where memory runs out: the tree is then only to be released. */
 int gap_tree_build(gap_tree *tree, const memory_source *source,
                    const double (*boxes)[6], int count);
 

@@ -92,10 +92,7 @@ int gap_tree_build(gap_tree *tree, const memory_source *source,
                                               sizeof(int32_t))};
   double(*copy)[6] =
       memory_block_reserve(&tree->boxes, source, size, sizeof *copy);
-  if (made.nodes == NULL || made.order == NULL || copy == NULL) {
-    gap_tree_release(tree, source);
-    return -1;
-  }
+  if (made.nodes == NULL || made.order == NULL || copy == NULL) return -1;
   memcpy(copy, boxes, size * sizeof *copy);
   made.boxes = (const double(*)[6])copy;
   for (int i = 0; i < count; i++) made.order[i] = i;

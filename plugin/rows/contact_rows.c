@@ -258,8 +258,9 @@ static void slip_to_come(double slip[2], const row_frame *frame,
     for (int i = 0; i < 6; i++) rate += J[side][i] * v[i];
   }
   for (int d = 0; d < 2; d++) slip[d] = rate[d] - motion[d];
-  bool rests = fabs(slip[0]) + fabs(slip[1]) < 0.9 * settings->slip_floor;
-  if (!rests && hypot(slip[0], slip[1]) > settings->slip_floor) return;
+  if (slip[0] * slip[0] + slip[1] * slip[1] >
+      settings->slip_floor * settings->slip_floor)
+    return;
   for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->hint);
 }
 
