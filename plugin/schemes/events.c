@@ -107,8 +107,6 @@ static bool is_swept(const event_state *w, const world_snapshot *world, int k) {
 }
 
 static bool sweep_fast(event_state *w, double together, double *share) {
-  *share = INFINITY;
-  if (w->sweep.n_pairs == 0) return true;
   const sweep_way way = way_of(w);
   int before = w->sweep.queries;
   if (!step_sweep_first(&w->sweep, &way, is_held, w, together, share))
@@ -145,7 +143,6 @@ static bool mark_met(event_state *w, bool *any) {
 static bool find_collision(event_state *w, double h, double *first) {
   const scheme_step *step = w->s.step;
   const world_snapshot *here = w->s.here;
-  *first = INFINITY;
   w->n_collided = 0;
   w->ahead_size = h;
   if (!second_order_look(&w->s, &w->ahead, &w->next, h)) return false;
