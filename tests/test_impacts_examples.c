@@ -296,6 +296,39 @@ static void test_rocking_block_is_an_L(void) {
   close_example(it);
 }
 
+/* Falling flat from one corner on the other the block keeps 0.7 of its rate (HP sec. 4.3),
+ * whatever the order of impulses and the caps: the corner that carried it lifts off at
+ * once. That takes friction of 0.3 / 0.85 at least. */
+static void test_wobbling_block_keeps_its_rate(void) {
+  static const struct {
+    double mu, h;
+    bool keeps;
+  } cases[] = {
+      {1, 0.3, true}, {1, 3e-3, true}, {0.36, 0.3, true}, {0.2, 0.3, false}};
+  for (int c = 0; c < 4; c++) {
+    ready_example *it = open_example("rocking-block");
+    const double before[3] = {1, -0.5, -1};
+    memcpy(it->example.v, before, sizeof before);
+    it->example.mu[0] = it->example.mu[1] = cases[c].mu;
+    ode_mlcp_impact_destroy(it->impact);
+    it->impact = make_impact(&it->example.problem);
+    it->options.samples = 1000;
+    it->options.h = cases[c].h;
+    it->options.steps = 5000;
+    ode_mlcp_impact_set set;
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_approximate(it->impact, &it->options, &set),
+        ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL(set.n_outcomes, 1000);
+    double off = 0;
+    for (uint64_t k = 0; k < set.n_outcomes; k++)
+      off = fmax(off, fabs(-set.v[3 * k + 2] - 0.7));
+    CU_ASSERT(cases[c].keeps ? off < 1e-7 : off > 0.01);
+    ode_mlcp_impact_set_release(&set);
+    close_example(it);
+  }
+}
+
 /* FIRST and RANDOM cover different parts where there are several solutions. */
 static void test_selection_matters_for_the_compass(void) {
   ready_example *it = open_example("compass-gait");
@@ -394,6 +427,7 @@ int main(void) {
       {"sequences", test_sequences},
       {"sets", test_sets},
       {"rocking block is an L", test_rocking_block_is_an_L},
+      {"wobbling block keeps its rate", test_wobbling_block_keeps_its_rate},
       {"selection matters for the compass",
        test_selection_matters_for_the_compass},
       {"random paths meet several solutions",
