@@ -24,6 +24,43 @@ static inline dBodyID create_ball(dWorldID world, double mass, double radius) {
   return body;
 }
 
+/* Joints between bodies, of which the second may be NULL: the world. Places and axes are
+ * the world's. */
+
+static inline dJointID joint_ball(dWorldID world, dBodyID one, dBodyID other,
+                                  double x, double y, double z) {
+  dJointID joint = dJointCreateBall(world, NULL);
+  dJointAttach(joint, one, other);
+  dJointSetBallAnchor(joint, x, y, z);
+  return joint;
+}
+
+static inline dJointID joint_hinge(dWorldID world, dBodyID one, dBodyID other,
+                                   double x, double y, double z, double axis_x,
+                                   double axis_y, double axis_z) {
+  dJointID joint = dJointCreateHinge(world, NULL);
+  dJointAttach(joint, one, other);
+  dJointSetHingeAnchor(joint, x, y, z);
+  dJointSetHingeAxis(joint, axis_x, axis_y, axis_z);
+  return joint;
+}
+
+static inline dJointID joint_slider(dWorldID world, dBodyID one, dBodyID other,
+                                    double axis_x, double axis_y,
+                                    double axis_z) {
+  dJointID joint = dJointCreateSlider(world, NULL);
+  dJointAttach(joint, one, other);
+  dJointSetSliderAxis(joint, axis_x, axis_y, axis_z);
+  return joint;
+}
+
+static inline dJointID joint_fixed(dWorldID world, dBodyID one, dBodyID other) {
+  dJointID joint = dJointCreateFixed(world, NULL);
+  dJointAttach(joint, one, other);
+  dJointSetFixed(joint);
+  return joint;
+}
+
 /** Contact joints of all that dCollide finds, with friction `mu` of the push.
  *  @return how many */
 static inline int join_contacts(dWorldID world, dJointGroupID group,

@@ -67,15 +67,6 @@ static void test_pendulum_converges(void) {
   scene_sweep_destroy(sweep);
 }
 
-static void test_runs_are_reproducible(void) {
-  scene_result *a = run("pendulum", "ah", 0.1, 10);
-  scene_result *b = run("pendulum", "ah", 0.1, 10);
-  size_t n = (size_t)(a->n_steps + 1) * (size_t)a->n_positions;
-  CU_ASSERT(memcmp(a->positions, b->positions, n * sizeof(double)) == 0);
-  scene_result_destroy(a);
-  scene_result_destroy(b);
-}
-
 /* A time that is no multiple of h ends with a shorter step. */
 static void test_last_step_ends_at_the_time_asked_for(void) {
   scene_result *result = run("pendulum", "ah", 0.1, 0.25);
@@ -119,7 +110,6 @@ int main(void) {
       {"stabilised steps obey their recurrence",
        test_stabilised_pendulum_obeys_its_recurrence},
       {"the pendulum converges", test_pendulum_converges},
-      {"runs are reproducible", test_runs_are_reproducible},
       {"the last step ends in time", test_last_step_ends_at_the_time_asked_for},
       {"bad settings are refused", test_bad_settings_are_refused},
       {NULL, NULL}};

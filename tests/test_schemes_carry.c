@@ -21,9 +21,7 @@ static dBodyID add_mass(scene *s, double mass, double x, double y) {
 
 static dJointID add_pin(scene *s, dBodyID body, dBodyID other, double x,
                         double y) {
-  dJointID joint = dJointCreateBall(s->world, 0);
-  dJointAttach(joint, body, other);
-  dJointSetBallAnchor(joint, x, y, 0);
+  dJointID joint = joint_ball(s->world, body, other, x, y, 0);
   return joint;
 }
 

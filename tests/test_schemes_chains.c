@@ -83,14 +83,9 @@ static void open_chain(chain *of, const char *settings, int number) {
     if (i == 0 && !hangs) continue;
     dBodyID other = i == 0 ? 0 : of->rods[i - 1];
     if (hinges) {
-      dJointID joint = dJointCreateHinge(of->s.world, 0);
-      dJointAttach(joint, body, other);
-      dJointSetHingeAnchor(joint, x, -i * of->length, 0);
-      dJointSetHingeAxis(joint, 0, 0, 1);
+      joint_hinge(of->s.world, body, other, x, -i * of->length, 0, 0, 0, 1);
     } else {
-      dJointID joint = dJointCreateBall(of->s.world, 0);
-      dJointAttach(joint, body, other);
-      dJointSetBallAnchor(joint, x, -i * of->length, 0);
+      joint_ball(of->s.world, body, other, x, -i * of->length, 0);
     }
   }
   /* as one body, so that the joints hold */
@@ -233,9 +228,7 @@ static void test_far_moves_are_shortened(void) {
       open_scene(&s, settings, 0);
       dBodyID rod = create_box(s.world, NULL, masses[m], L, 0.05 * L, 0.05 * L);
       dBodySetPosition(rod, L / 2, 0, 0);
-      dJointID pin = dJointCreateBall(s.world, 0);
-      dJointAttach(pin, rod, NULL);
-      dJointSetBallAnchor(pin, 0, 0, 0);
+      joint_ball(s.world, rod, NULL, 0, 0, 0);
       dJointID pull = dJointCreateDBall(s.world, 0);
       dJointAttach(pull, rod, NULL);
       dJointSetDBallAnchor1(pull, L, 0, 0);
@@ -272,9 +265,7 @@ static void test_what_is_torn_at_rest_closes(void) {
         rods[i] = dBodyCreate(s.world);
         dBodySetMass(rods[i], &mass);
         dBodySetPosition(rods[i], 0, -L * (i + 0.5), 0);
-        dJointID joint = dJointCreateBall(s.world, 0);
-        dJointAttach(joint, rods[i], i > 0 ? rods[i - 1] : NULL);
-        dJointSetBallAnchor(joint, 0, -L * i, 0);
+        joint_ball(s.world, rods[i], i > 0 ? rods[i - 1] : NULL, 0, -L * i, 0);
       }
       dBodySetPosition(rods[2], 0, -2.55 * L, 0);
       for (int i = 0; i < 100; i++)

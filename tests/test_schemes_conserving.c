@@ -33,17 +33,12 @@ static dBodyID add_box(mechanism *m, double x, double y, double z) {
 
 static void add_ball_joint(mechanism *m, dBodyID a, dBodyID b, double x,
                            double y, double z) {
-  dJointID joint = dJointCreateBall(m->s.world, 0);
-  dJointAttach(joint, a, b);
-  dJointSetBallAnchor(joint, x, y, z);
+  joint_ball(m->s.world, a, b, x, y, z);
 }
 
 static void add_hinge(mechanism *m, dBodyID a, dBodyID b, double x, double y,
                       const double axis[3]) {
-  dJointID joint = dJointCreateHinge(m->s.world, 0);
-  dJointAttach(joint, a, b);
-  dJointSetHingeAnchor(joint, x, y, 0);
-  dJointSetHingeAxis(joint, axis[0], axis[1], axis[2]);
+  joint_hinge(m->s.world, a, b, x, y, 0, axis[0], axis[1], axis[2]);
 }
 
 static const double X[3] = {1, 0, 0}, Z[3] = {0, 0, 1};
@@ -58,15 +53,12 @@ static void build_hinged(mechanism *m) {
 }
 
 static void build_slider(mechanism *m) {
-  dJointID joint = dJointCreateSlider(m->s.world, 0);
-  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
-  dJointSetSliderAxis(joint, 1, 0.5, 0);
+  joint_slider(m->s.world, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0), 1, 0.5,
+               0);
 }
 
 static void build_fixed(mechanism *m) {
-  dJointID joint = dJointCreateFixed(m->s.world, 0);
-  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
-  dJointSetFixed(joint);
+  joint_fixed(m->s.world, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
 }
 
 static void build_chain(mechanism *m) {
@@ -120,9 +112,8 @@ static void build_wheel(mechanism *m) {
 
 static void build_held(mechanism *m) {
   dBodyID middle = add_box(m, 1, 0.2, 0);
-  dJointID slider = dJointCreateSlider(m->s.world, 0);
-  dJointAttach(slider, add_box(m, 0, 0, 0), middle);
-  dJointSetSliderAxis(slider, 1, 0.5, 0);
+  dJointID slider =
+      joint_slider(m->s.world, add_box(m, 0, 0, 0), middle, 1, 0.5, 0);
   dJointSetSliderParam(slider, dParamLoStop, 0);
   dJointSetSliderParam(slider, dParamHiStop, 0);
   dJointID universal = dJointCreateUniversal(m->s.world, 0);
@@ -444,9 +435,7 @@ static void test_a_taut_chain_settles_in_a_few_rounds(void) {
       dRFromAxisAndAngle(R, 0, 0, 1, 0.25 * M_PI);
       dBodySetRotation(rod, R);
       dBodySetPosition(rod, (i + 0.5) * side, -(i + 0.5) * side, 0);
-      dJointID joint = dJointCreateBall(s.world, 0);
-      dJointAttach(joint, last, rod);
-      dJointSetBallAnchor(joint, i * side, -i * side, 0);
+      joint_ball(s.world, last, rod, i * side, -i * side, 0);
       last = rod;
     }
     int solves = 0;
@@ -503,9 +492,7 @@ static void test_fixed_joint_takes_the_given_part(void) {
              "scheme=ah max-correction=inf measure=on erp=%g", erp);
     open_scene(&m.s, options, 0);
     dBodyID body = add_box(&m, 0, 0, 0);
-    dJointID joint = dJointCreateFixed(m.s.world, 0);
-    dJointAttach(joint, body, NULL);
-    dJointSetFixed(joint);
+    joint_fixed(m.s.world, body, NULL);
     const dReal turned[4] = {cos(0.005), 0, 0, sin(0.005)};
     dBodySetQuaternion(body, turned);
     step(&m.s, 0.01, &report);
@@ -864,10 +851,8 @@ static void test_a_loaded_bridge_gains_nothing(void) {
   body[N] = add_plank(&of, LOAD * MASS, N * L / 2, 0.9 * L, load);
   for (int i = 0; i <= N; i++)
     for (int k = -1; k < 2; k += 2) {
-      dJointID joint = dJointCreateBall(of.world, 0);
-      dJointAttach(joint, body[i < N ? i : N - 1],
-                   i > 0 && i < N ? body[i - 1] : NULL);
-      dJointSetBallAnchor(joint, i * L, k * 1.2 * L, 0);
+      joint_ball(of.world, body[i < N ? i : N - 1],
+                 i > 0 && i < N ? body[i - 1] : NULL, i * L, k * 1.2 * L, 0);
     }
   double first = 0, most = 0;
   for (int step = 0; step < test_rounds(215); step++) {

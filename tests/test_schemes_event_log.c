@@ -84,9 +84,7 @@ static void test_a_stop_that_is_reached_names_its_joint(void) {
   scene s;
   open_scene(&s, "scheme=trapezoid", 0);
   dBodyID ball = add_ball(&s, 0, 0);
-  dJointID slider = dJointCreateSlider(s.world, 0);
-  dJointAttach(slider, ball, NULL);
-  dJointSetSliderAxis(slider, 1, 0, 0);
+  dJointID slider = joint_slider(s.world, ball, NULL, 1, 0, 0);
   dJointSetSliderParam(slider, dParamLoStop, -0.5);
   dJointSetSliderParam(slider, dParamHiStop, 0.5);
   dBodySetLinearVel(ball, 2, 0, 0);

@@ -138,9 +138,7 @@ static void test_joints_against_each_other_are_poissons(void) {
     dBodySetKinematic(guide);
     dBodySetPosition(guide, at[0], at[1], at[2]);
     dBodySetAngularVel(guide, 0, 0, 0.1 * k);
-    dJointID slider = dJointCreateSlider(world, 0);
-    dJointAttach(slider, s.block, guide);
-    dJointSetSliderAxis(slider, 0, 1, 0);
+    joint_slider(world, s.block, guide, 0, 1, 0);
   }
   CU_ASSERT_EQUAL(ode_mlcp_step(s.scene.world, 0.023, &report), ODE_MLCP_OK);
   CU_ASSERT(report.impacts >= 1);

@@ -54,13 +54,9 @@ static void build_arm(moving *m) {
   dJointSetUniversalAnchor(universal, 0, 0, 0);
   dJointSetUniversalAxis1(universal, 0, 0.6, 0.8);
   dJointSetUniversalAxis2(universal, 1, 0, 0);
-  dJointID hinge = dJointCreateHinge(m->s.world, 0);
-  dJointAttach(hinge, m->bodies[0], m->bodies[1]);
-  dJointSetHingeAnchor(hinge, 0.4, 0.05, 0);
-  dJointSetHingeAxis(hinge, 0.3, 0.2, 1);
-  dJointID ball = dJointCreateBall(m->s.world, 0);
-  dJointAttach(ball, m->bodies[1], m->bodies[2]);
-  dJointSetBallAnchor(ball, 0.8, 0.15, 0.1);
+  joint_hinge(m->s.world, m->bodies[0], m->bodies[1], 0.4, 0.05, 0, 0.3, 0.2,
+              1);
+  joint_ball(m->s.world, m->bodies[1], m->bodies[2], 0.8, 0.15, 0.1);
 }
 
 /* A slider on a hinge: the axis turns. */
@@ -68,13 +64,8 @@ static void build_turning_slider(moving *m) {
   static const double sides[3] = {0.5, 0.1, 0.1};
   add_body(m, 2, sides, (double[3]){0.25, 0, 0});
   add_body(m, 0.5, sides, (double[3]){0.6, 0.1, 0});
-  dJointID hinge = dJointCreateHinge(m->s.world, 0);
-  dJointAttach(hinge, m->bodies[0], NULL);
-  dJointSetHingeAnchor(hinge, 0, 0, 0);
-  dJointSetHingeAxis(hinge, 0.2, 0.1, 1);
-  dJointID slider = dJointCreateSlider(m->s.world, 0);
-  dJointAttach(slider, m->bodies[0], m->bodies[1]);
-  dJointSetSliderAxis(slider, 1, 0.3, 0);
+  joint_hinge(m->s.world, m->bodies[0], NULL, 0, 0, 0, 0.2, 0.1, 1);
+  joint_slider(m->s.world, m->bodies[0], m->bodies[1], 1, 0.3, 0);
 }
 
 /* --- friction in three dimensions ------------------------------------------ */
@@ -176,10 +167,8 @@ static void build_jointed_fall(moving *m) {
   dGeomID foot = dCreateSphere(m->s.space, 0.08);
   dGeomSetBody(foot, m->bodies[0]);
   dGeomSetOffsetPosition(foot, -0.15, 0, 0);
-  dJointID hinge = dJointCreateHinge(m->s.world, 0);
-  dJointAttach(hinge, m->bodies[0], m->bodies[1]);
-  dJointSetHingeAnchor(hinge, 0.18, 0.55, 0);
-  dJointSetHingeAxis(hinge, 0.2, 0.3, 1);
+  joint_hinge(m->s.world, m->bodies[0], m->bodies[1], 0.18, 0.55, 0, 0.2, 0.3,
+              1);
   add_ground(m);
 }
 

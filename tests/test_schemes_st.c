@@ -1,14 +1,10 @@
 /* Stewart and Trinkle's position-level scheme: where it lands, what it adds
  * after a solve, its nonlinear version, its fallback. */
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "collision_scene.h"
 #include "common/vec3.h"
 #include "gap/real.h"
-#include "stepper/process.h"
-#include "failing_memory.h"
 #include "host_rounding.h"
 #include "step_testing.h"
 
@@ -83,30 +79,6 @@ static void test_box_lies_flat(void) {
   scene_close(&s);
 }
 
-/* A pile that lies finds all of its contacts again, whichever way round spaces
- * give the pairs. */
-static void test_pile_keeps_its_contacts(void) {
-  scene s;
-  create(&s, 0, 9.81);
-  dCreatePlane(s.space, 0, 0, 1, 0);
-  for (int row = 0; row < 3; row++)
-    for (int i = 0; i < 3 - row; i++) {
-      dBodyID box = create_box(s.world, s.space, 1000, 1, 1, 1);
-      dBodySetPosition(box, 1.05 * (i + 0.5 * row), 0, 0.51 + 1.01 * row);
-    }
-  int n_pivoting = 0;
-  for (int i = 0; i < 100; i++) {
-    ode_mlcp_report report = step(&s, 0.01);
-    if (i < 40) continue;
-    CU_ASSERT_EQUAL(report.contacts, 3 * 4 + 3 * 2 * 4);
-    CU_ASSERT_EQUAL(report.contacts_new, 0);
-    n_pivoting += report.pivots > 0;
-  }
-  /* warm starts do, but for a step in which redundant contacts change hands */
-  CU_ASSERT(n_pivoting <= 1);
-  scene_close(&s);
-}
-
 /* --- the check after the solve -------------------------------------------- */
 
 /* A ball hits a second one that is next to a third: the third is in no danger
@@ -158,9 +130,7 @@ static void test_corrections_are_looked_at_behind(void) {
     s.surface.parameters.mu = 0;
     dBodyID ball = add_ball(&s, 1, 0.1 * size, 0, 0, 0);
     dBodyID other = add_ball(&s, 1, 0.1 * size, 0.05 * size, 0, 0);
-    dJointID joint = dJointCreateBall(s.world, 0);
-    dJointAttach(joint, ball, 0);
-    dJointSetBallAnchor(joint, 0, 0, 0);
+    joint_ball(s.world, ball, NULL, 0, 0, 0);
     dBodySetPosition(ball, 0.3 * size, 0, 0);
     for (int i = 0; i < 20; i++) {
       step(&s, 0.01);
@@ -258,26 +228,7 @@ static void test_falls_back_to_no_bounce(void) {
   }
 }
 
-/* --- joints, frozen contacts, failures ------------------------------------ */
-
-static void test_stop_is_not_overshot(void) {
-  scene s;
-  create(&s, 0, 0);
-  dBodyID ball = add_ball(&s, 1, 0.1, 0, 0, 0);
-  dJointID slider = dJointCreateSlider(s.world, 0);
-  dJointAttach(slider, ball, 0);
-  dJointSetSliderAxis(slider, 1, 0, 0);
-  dJointSetSliderParam(slider, dParamLoStop, -0.3);
-  dJointSetSliderParam(slider, dParamHiStop, 0.3);
-  dBodySetLinearVel(ball, 1.7, 0, 0);
-  for (int i = 0; i < 60; i++) {
-    step(&s, 0.01);
-    CU_ASSERT(fabs(dJointGetSliderPosition(slider)) < 0.3 + of_host(1e-9, 1));
-  }
-  CU_ASSERT_DOUBLE_EQUAL(fabs(dJointGetSliderPosition(slider)), 0.3,
-                         of_host(1e-9, 1));
-  scene_close(&s);
-}
+/* --- frozen contacts ------------------------------------------------------ */
 
 /* A program's own contact joints are linearised where they are. */
 static void test_contact_joints_are_frozen(void) {
@@ -303,50 +254,11 @@ static void test_contact_joints_are_frozen(void) {
   dWorldDestroy(world);
 }
 
-static void say_nothing(int number, const char *format, va_list arguments) {
-  (void)number;
-  (void)format;
-  (void)arguments;
-}
-
-static void test_memory_runs_out(void) {
-  failing_memory memory = {0};
-  const memory_source failing = failing_memory_source(&memory);
-  const memory_source *usual = process()->memory;
-  dMessageFunction *previous = dGetMessageHandler();
-  dSetMessageHandler(say_nothing);
-  process_set_memory(&failing);
-  int failed = 0;
-  for (int k = 1; failed == k - 1 && k < 5000; k++) {
-    scene s;
-    fail_no_allocation(&memory);
-    create(&s, 3, 9.81);
-    dCreatePlane(s.space, 0, 0, 1, 0);
-    dBodyID balls[2] = {add_ball(&s, 1, 0.5, 0, 0, 0.5),
-                        add_ball(&s, 1, 0.5, 0.3, 0, 1.4)};
-    uint64_t before = hash_bodies(balls, 2);
-    fail_allocations_from(&memory, k - 1);
-    if (!dWorldStep(s.world, 0.01)) {
-      failed++;
-      CU_ASSERT_EQUAL(hash_bodies(balls, 2), before);
-      CU_ASSERT_EQUAL(dBodyGetNumJoints(balls[0]), 0);
-      fail_no_allocation(&memory);
-      CU_ASSERT(dWorldStep(s.world, 0.01));
-    }
-    scene_close(&s);
-  }
-  CU_ASSERT_EQUAL(memory.bytes_held, 0);
-  CU_ASSERT(failed > 20 && failed < 4999);
-  process_set_memory(usual);
-  dSetMessageHandler(previous);
-}
-
 int main(void) {
   dInitODE2(0);
   static const CU_TestInfo tests[] = {
       {"lands on the surface", test_lands_on_the_surface},
       {"a box lies flat", test_box_lies_flat},
-      {"a pile keeps its contacts", test_pile_keeps_its_contacts},
       {"what is violated is added", test_what_is_violated_is_added},
       {"what stays open is not added", test_what_stays_open_is_not_added},
       {"corrections are looked at behind",
@@ -354,9 +266,7 @@ int main(void) {
       {"the fixed point meets the surface", test_fixed_point_meets_the_surface},
       {"falls back to velocities", test_falls_back_to_velocities},
       {"falls back to no bounce", test_falls_back_to_no_bounce},
-      {"a stop is not overshot", test_stop_is_not_overshot},
       {"contact joints are frozen", test_contact_joints_are_frozen},
-      {"memory runs out", test_memory_runs_out},
       CU_TEST_INFO_NULL};
   int status = run_tests("Stewart-Trinkle", tests);
   dCloseODE();

@@ -87,9 +87,7 @@ static dWorldID create_drifting_world(const char *name, dBodyID balls[2]) {
     dBodySetPosition(balls[b], 1 + 2 * b, 0, 0);
     dBodySetLinearVel(balls[b], 1, 2, 0);
   }
-  dJointID joint = dJointCreateBall(world, 0);
-  dJointAttach(joint, balls[0], 0);
-  dJointSetBallAnchor(joint, 0, 0, 0);
+  joint_ball(world, balls[0], NULL, 0, 0, 0);
   return world;
 }
 

@@ -341,10 +341,7 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
   dRFromAxisAndAngle(along, 0, 1, 0, M_PI / 2);
   dGeomSetBody(geom, rod);
   dGeomSetOffsetRotation(geom, along);
-  dJointID hinge = dJointCreateHinge(s.world, 0);
-  dJointAttach(hinge, rod, NULL);
-  dJointSetHingeAnchor(hinge, 0, 0, 0);
-  dJointSetHingeAxis(hinge, 0, 0, 1);
+  joint_hinge(s.world, rod, NULL, 0, 0, 0, 0, 0, 1);
   dBodySetAngularVel(rod, 0, 0, spin);
   dBodySetLinearVel(rod, 0, spin * length / 2, 0);
   dGeomID post = dCreateCapsule(s.space, peg, 1);
@@ -554,9 +551,8 @@ static void add_chain(held_scene *of, test_random *random) {
     add_part(of, sides, log_uniform(random, 0.1, 10), x, (i + 0.5) * long_side,
              0);
     if (i == 0) continue;
-    dJointID joint = dJointCreateBall(of->p.s.world, 0);
-    dJointAttach(joint, of->parts[i - 1], of->parts[i]);
-    dJointSetBallAnchor(joint, x, i * long_side, 0);
+    joint_ball(of->p.s.world, of->parts[i - 1], of->parts[i], x, i * long_side,
+               0);
   }
   /* as one body, so that the joints hold */
   const double spin = test_uniform(random, -1, 1) * of->speed / long_side;

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 
 #include "common/vec3.h"
-#include "failing_memory.h"
 #include "gap/real.h"
 #include "host_rounding.h"
 #include "scheme_scene.h"
-#include "stepper/process.h"
+#include "step_testing.h"
 
 static void quiet(int number, const char *text, va_list arguments) {
   (void)number;
@@ -19,17 +18,12 @@ static void quiet(int number, const char *text, va_list arguments) {
 /* --- stops ---------------------------------------------------------------- */
 
 static dJointID add_hinge(scene *s, dBodyID body) {
-  dJointID hinge = dJointCreateHinge(s->world, 0);
-  dJointAttach(hinge, body, NULL);
-  dJointSetHingeAnchor(hinge, 0, 0, 0);
-  dJointSetHingeAxis(hinge, 0, 0, 1);
+  dJointID hinge = joint_hinge(s->world, body, NULL, 0, 0, 0, 0, 0, 1);
   return hinge;
 }
 
 static dJointID add_slider(scene *s, dBodyID body) {
-  dJointID slider = dJointCreateSlider(s->world, 0);
-  dJointAttach(slider, body, NULL);
-  dJointSetSliderAxis(slider, 1, 0, 0);
+  dJointID slider = joint_slider(s->world, body, NULL, 1, 0, 0);
   return slider;
 }
 
@@ -281,13 +275,7 @@ static void test_a_failed_step_leaves_every_bit(void) {
   dBodySetAngularVel(box, 1, 2, 3);
   dBodyAddForce(box, 1, 2, 3);
   ode_mlcp_set_collision(s.world, fail_later, &s);
-  dReal before[32], after[32];
-  memcpy(before, dBodyGetPosition(box), 3 * sizeof(dReal));
-  memcpy(before + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
-  memcpy(before + 7, dBodyGetRotation(box), 12 * sizeof(dReal));
-  memcpy(before + 19, dBodyGetLinearVel(box), 3 * sizeof(dReal));
-  memcpy(before + 22, dBodyGetAngularVel(box), 3 * sizeof(dReal));
-  memcpy(before + 25, dBodyGetForce(box), 3 * sizeof(dReal));
+  const uint64_t before = hash_bodies(&box, 1);
   dSetMessageHandler(quiet);
   int failed = 0;
   for (int calls = 0;; calls++) {
@@ -296,81 +284,11 @@ static void test_a_failed_step_leaves_every_bit(void) {
     if (ode_mlcp_step(s.world, 0.03, &report) == ODE_MLCP_OK) break;
     failed++;
     CU_ASSERT_EQUAL(report.taken, 0);
-    memcpy(after, dBodyGetPosition(box), 3 * sizeof(dReal));
-    memcpy(after + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
-    memcpy(after + 7, dBodyGetRotation(box), 12 * sizeof(dReal));
-    memcpy(after + 19, dBodyGetLinearVel(box), 3 * sizeof(dReal));
-    memcpy(after + 22, dBodyGetAngularVel(box), 3 * sizeof(dReal));
-    memcpy(after + 25, dBodyGetForce(box), 3 * sizeof(dReal));
-    CU_ASSERT_EQUAL(memcmp(before, after, 28 * sizeof(dReal)), 0);
+    CU_ASSERT_EQUAL(hash_bodies(&box, 1), before);
   }
   dSetMessageHandler(NULL);
   CU_ASSERT(failed >= 4); /* the start, the middle, the end, .. */
   scene_close(&s);
-}
-
-static void test_memory_that_runs_out_leaves_every_bit(void) {
-  failing_memory memory = {0};
-  const memory_source scarce = failing_memory_source(&memory);
-  const memory_source *before = process()->memory;
-  dSetMessageHandler(quiet);
-  process_set_memory(&scarce);
-  long failures = 0;
-  bool done = false;
-  for (long n = 0; !done; n++) {
-    scene s;
-    fail_no_allocation(&memory);
-    open_scene(&s, "scheme=trapezoid", 9.81);
-    s.surface.parameters.mode = dContactApprox1 | dContactBounce;
-    s.surface.parameters.mu = 0.5;
-    s.surface.parameters.bounce = 0.5;
-    dCreatePlane(s.space, 0, 1, 0, 0);
-    dBodyID box = add_box(&s, 0, 0.51), ball = add_ball(&s, 2, 0.1);
-    dBodySetLinearVel(box, 0, -2, 0);
-    dBodySetLinearVel(ball, 0.02, 0, 0);
-    ode_mlcp_force *force;
-    ode_mlcp_spring spring = {.body = {box, ball}, .stiffness = 10};
-    ode_mlcp_spring_create(s.world, &spring, &force);
-    dReal y = dBodyGetPosition(box)[1];
-    fail_allocations_from(&memory, n);
-    done = dWorldStep(s.world, 0.02);
-    if (!done) {
-      failures++;
-      CU_ASSERT_EQUAL(dBodyGetPosition(box)[1], y);
-      CU_ASSERT_EQUAL(dBodyGetLinearVel(box)[1], -2);
-      fail_no_allocation(&memory);
-      CU_ASSERT_EQUAL(dWorldStep(s.world, 0.02), 1);
-    }
-    CU_ASSERT(isfinite(dBodyGetPosition(box)[1]));
-    scene_close(&s);
-  }
-  process_set_memory(before);
-  dSetMessageHandler(NULL);
-  CU_ASSERT(failures > 50);
-}
-
-/* The same step twice from the same start gives the same bits. */
-static void test_steps_are_deterministic(void) {
-  dReal ends[2][7];
-  for (int run = 0; run < 2; run++) {
-    scene s;
-    open_scene(&s, "scheme=trapezoid", 9.81);
-    s.surface.parameters.mode = dContactApprox1 | dContactBounce;
-    s.surface.parameters.mu = 0.5;
-    s.surface.parameters.bounce = 0.4;
-    dCreatePlane(s.space, 0, 1, 0, 0);
-    dBodyID box = add_box(&s, 0, 1.5);
-    dBodySetAngularVel(box, 1, 2, 3);
-    add_ball(&s, 0.3, 2.5);
-    for (int i = 0; i < 100; i++) {
-      ode_mlcp_report report;
-      step(&s, 0.01, &report);
-    }
-    memcpy(ends[run], dBodyGetPosition(box), 3 * sizeof(dReal));
-    memcpy(ends[run] + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
-    scene_close(&s);
-  }
-  CU_ASSERT_EQUAL(memcmp(ends[0], ends[1], sizeof ends[0]), 0);
 }
 
 /* --- what is hard ------------------------------------------------------------ */
@@ -714,10 +632,8 @@ static double turn_on_the_spot(int scheme, int *n_degraded) {
     dBodySetMass(m.wheels[k], &mass);
     dBodySetPosition(m.wheels[k], x, y, RADIUS);
     dGeomSetBody(dCreateSphere(space, RADIUS), m.wheels[k]);
-    dJointID axle = dJointCreateHinge(m.world, 0);
-    dJointAttach(axle, m.cart, m.wheels[k]);
-    dJointSetHingeAnchor(axle, x, y, RADIUS);
-    dJointSetHingeAxis(axle, 0, 1, 0);
+    dJointID axle =
+        joint_hinge(m.world, m.cart, m.wheels[k], x, y, RADIUS, 0, 1, 0);
     dJointSetHingeParam(axle, dParamVel, WHEEL_Y[k] * SPEED);
     dJointSetHingeParam(axle, dParamFMax, 20);
   }
@@ -776,9 +692,7 @@ static double closes_to(const char *scheme, double most, double load) {
     dMass mass;
     dMassSetSphereTotal(&mass, load, 0.1);
     dBodySetMass(heavy, &mass);
-    dJointID fixed = dJointCreateFixed(s.world, 0);
-    dJointAttach(fixed, jaw, heavy);
-    dJointSetFixed(fixed);
+    joint_fixed(s.world, jaw, heavy);
   } else {
     dCreatePlane(s.space, -1, 0, 0, -1);
     add_slab(&s, 1, 0.5, 0.5, 0.75);
@@ -866,13 +780,10 @@ int main(void) {
        test_contacts_of_a_program_are_linearised},
       {"contact forces are told", test_contact_forces_are_told},
       {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
-      {"memory that runs out leaves every bit",
-       test_memory_that_runs_out_leaves_every_bit},
       {"one hard solve leaves the others enough",
        test_one_hard_solve_leaves_the_others_enough},
       {"springs are as stiff where steps are cut",
        test_springs_are_as_stiff_where_steps_are_cut},
-      {"steps are deterministic", test_steps_are_deterministic},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
   int result = run_tests("schemes: worlds", tests);

@@ -149,9 +149,7 @@ static void open_scene(scene *s, int scheme, prey prey, moment moment) {
   s->body = add_box(s, 0, 0.5, &s->geom);
   s->other = add_box(s, 10, 0.6, &other);
   s->hung = add_box(s, 20, 3, &other);
-  s->joint = dJointCreateBall(s->world, 0);
-  dJointAttach(s->joint, s->hung, 0);
-  dJointSetBallAnchor(s->joint, 20, 0, 4);
+  s->joint = joint_ball(s->world, s->hung, NULL, 20, 0, 4);
   s->grouped = dJointCreateHinge(s->world, s->group);
   dJointAttach(s->grouped, s->other, 0);
   dJointSetHingeAnchor(s->grouped, 9, 0, 0.6);

@@ -244,9 +244,7 @@ static void test_joint_closes_without_speed(void) {
   scene s = create_scene(0, 0, 0);
   add_box(&s, 0, 0, 0, 0.5);
   add_box(&s, 1, 0, 0, 0.5);
-  dJointID joint = dJointCreateBall(s.world, 0);
-  dJointAttach(joint, s.body[0], s.body[1]);
-  dJointSetBallAnchor(joint, 0.5, 0, 0);
+  dJointID joint = joint_ball(s.world, s.body[0], s.body[1], 0.5, 0, 0);
   dGeomDisable(dBodyGetFirstGeom(s.body[0]));
   dBodySetPosition(s.body[1], 2, 0.1, 0);
 
@@ -284,10 +282,8 @@ static void test_loop_of_joints_closes_without_speed(void) {
       add_box(&s, cos(2 * M_PI * i / LINKS), sin(2 * M_PI * i / LINKS), 0, 0.2);
     for (int i = 0; i < LINKS; i++) {
       double angle = 2 * M_PI * (i + 0.5) / LINKS;
-      dJointID joint = dJointCreateHinge(s.world, 0);
-      dJointAttach(joint, s.body[i], s.body[(i + 1) % LINKS]);
-      dJointSetHingeAnchor(joint, cos(angle), sin(angle), 0);
-      dJointSetHingeAxis(joint, 0, 0, 1);
+      joint_hinge(s.world, s.body[i], s.body[(i + 1) % LINKS], cos(angle),
+                  sin(angle), 0, 0, 0, 1);
     }
     for (int i = 0; i < LINKS; i++) {
       const dReal *x = dBodyGetPosition(s.body[i]);

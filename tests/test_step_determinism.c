@@ -32,10 +32,7 @@ static run create_run(const ode_mlcp_options *options) {
   dBodyID before = NULL;
   for (int i = 0; i < 4; i++) {
     dBodyID link = scene_add_capsule(s, 60 + i, 0, 5, 0.1, 0.5, 1000);
-    dJointID joint = dJointCreateHinge(s->world, 0);
-    dJointAttach(joint, link, before);
-    dJointSetHingeAnchor(joint, 59.5 + i, 0, 5);
-    dJointSetHingeAxis(joint, 0, 1, 0.1 * i);
+    joint_hinge(s->world, link, before, 59.5 + i, 0, 5, 0, 1, 0.1 * i);
     before = link;
   }
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, options), ODE_MLCP_OK);

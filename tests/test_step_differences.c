@@ -214,9 +214,7 @@ static void test_contacts_bounce_as_high_as_e_says(void) {
 static void fall_on_stop(const char *settings, double *beyond, double *end) {
   program p = open_program(settings, G, 0, 0);
   dBodyID body = create_ball(p.world, 1, 0.5);
-  dJointID slider = dJointCreateSlider(p.world, 0);
-  dJointAttach(slider, body, 0);
-  dJointSetSliderAxis(slider, 0, 0, 1);
+  dJointID slider = joint_slider(p.world, body, NULL, 0, 0, 1);
   dJointSetSliderParam(slider, dParamLoStop, -1);
   dJointSetSliderParam(slider, dParamBounce, 0.5);
   *beyond = 0;
@@ -286,9 +284,7 @@ static double pops(const char *settings, error_kind kind,
   bool joined = kind == JOINT_OPEN;
   dBodyID one = add_box(&p, 0, 0.5), other = add_box(&p, joined ? 2 : 0.2, 0.5);
   if (joined) {
-    dJointID ball = dJointCreateBall(p.world, 0);
-    dJointAttach(ball, one, other);
-    dJointSetBallAnchor(ball, 0, 0, 1);
+    joint_ball(p.world, one, other, 0, 0, 1);
     dBodySetPosition(other, 0, 0, 2.3);
   }
   double most = 0;

@@ -291,9 +291,7 @@ static void test_a_gripper_that_turns(void) {
         dWorldID world = create_rigid_world(SCHEMES[s]);
         dBodyID body = create_ball(world, mass, 0.1);
         dBodyID jaw = create_ball(world, 0.3, 0.1);
-        dJointID slide = dJointCreateSlider(world, 0);
-        dJointAttach(slide, jaw, 0);
-        dJointSetSliderAxis(slide, 0, 0, 1);
+        joint_slider(world, jaw, NULL, 0, 0, 1);
         dJointGroupID group = dJointGroupCreate(0);
         enum { STEPS = 120 };
         for (int n = 0; n < STEPS; n++) {
@@ -340,9 +338,7 @@ static void test_a_cylinder_between_plates(void) {
       dBodySetLinearVel(body, plate / 2, 0, 0);
       dBodySetAngularVel(body, 0, plate / 2 / r, 0);
       dBodySetGravityMode(top, 0);
-      dJointID slide = dJointCreateSlider(world, 0);
-      dJointAttach(slide, top, 0);
-      dJointSetSliderAxis(slide, 0, 0, 1);
+      joint_slider(world, top, NULL, 0, 0, 1);
       dJointGroupID group = dJointGroupCreate(0);
       enum { STEPS = 100 };
       for (int n = 0; n < STEPS; n++) {
@@ -466,10 +462,8 @@ static void build_net(pile *pile) {
       at[i][j] = put(pile, dCreateSphere(pile->space, 0.1), x, y, 2.12);
       for (int d = 0; d < 2; d++) {
         if ((d ? j : i) == 0) continue;
-        dJointID joint = dJointCreateBall(pile->world, 0);
-        dJointAttach(joint, at[i][j], d ? at[i][j - 1] : at[i - 1][j]);
-        dJointSetBallAnchor(joint, x - (d ? 0 : 0.125), y - (d ? 0.125 : 0),
-                            2.12);
+        joint_ball(pile->world, at[i][j], d ? at[i][j - 1] : at[i - 1][j],
+                   x - (d ? 0 : 0.125), y - (d ? 0.125 : 0), 2.12);
       }
     }
 }
@@ -481,9 +475,8 @@ static void build_chains(pile *pile) {
       dBodyID body = put(pile, dCreateBox(pile->space, 1, 0.7, 0.5), 1.1 * i,
                          0.3 * k, 0.5 + 0.8 * k);
       if (last != 0) {
-        dJointID joint = dJointCreateBall(pile->world, 0);
-        dJointAttach(joint, last, body);
-        dJointSetBallAnchor(joint, 1.1 * i - 0.55, 0.3 * k, 0.5 + 0.8 * k);
+        joint_ball(pile->world, last, body, 1.1 * i - 0.55, 0.3 * k,
+                   0.5 + 0.8 * k);
       }
       dBodySetLinearVel(body, 1, 0.5 * i * (k & 1 ? 1 : -1), 0);
       last = body;

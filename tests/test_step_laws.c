@@ -481,9 +481,7 @@ static void test_sleep_and_waking(void) {
 static dJointID create_lift(dWorldID world, dBodyID *load) {
   dWorldSetCFM(world, 0);
   *load = create_ball(world, 2, 0.5);
-  dJointID slider = dJointCreateSlider(world, 0);
-  dJointAttach(slider, *load, 0);
-  dJointSetSliderAxis(slider, 0, 0, 1);
+  dJointID slider = joint_slider(world, *load, NULL, 0, 0, 1);
   return slider;
 }
 
@@ -515,68 +513,6 @@ static void test_motors_have_limits(void) {
   CU_ASSERT_DOUBLE_EQUAL(lift_speed(4, -3, 10), -1.2, of_host(1e-9, 1));
 }
 
-static void test_stops_bounce(void) {
-  const double bounces[] = {0, 0.5, 1};
-  for (int i = 0; i < 3; i++) {
-    dBodyID load;
-    dWorldID world = create_world(0, NULL);
-    dJointID slider = create_lift(world, &load);
-    dJointSetSliderParam(slider, dParamLoStop, -0.1);
-    dJointSetSliderParam(slider, dParamHiStop, 0.1);
-    dJointSetSliderParam(slider, dParamBounce, bounces[i]);
-    dBodySetLinearVel(load, 0, 0, -1);
-    for (int step = 0; step < 14; step++)
-      CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
-    CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(load)[2], bounces[i],
-                           of_host(1e-9, 0.1 / H));
-    CU_ASSERT(dBodyGetPosition(load)[2] > -0.1 - of_host(1e-9, 0.1));
-    dWorldDestroy(world);
-  }
-}
-
-/* LoStop = HiStop with an ERP and a CFM of a spring: it sags by m g / k. */
-static void test_stops_as_springs(void) {
-  const double k = 400, c = 30;
-  dBodyID load;
-  dWorldID world = create_world(10, NULL);
-  dJointID slider = create_lift(world, &load);
-  dJointSetSliderParam(slider, dParamLoStop, 0);
-  dJointSetSliderParam(slider, dParamHiStop, 0);
-  dJointSetSliderParam(slider, dParamStopERP, H * k / (H * k + c));
-  dJointSetSliderParam(slider, dParamStopCFM, 1 / (H * k + c));
-  /* implicit Euler's own answer for m a = -k x - c v - m g */
-  double x = 0, v = 0;
-  for (int i = 0; i < 300; i++) {
-    v = (2 * v - H * (k * x + 20)) / (2 + H * c + H * H * k);
-    x += H * v;
-    CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
-    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(load)[2], x, of_host(1e-9, 1));
-  }
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(load)[2], -20 / k, 1e-6);
-  dWorldDestroy(world);
-}
-
-static void test_suspension_sags(void) {
-  const double k = 500, c = 60;
-  dWorldID world = create_world(10, NULL);
-  dBodyID frame = create_ball(world, 1, 0.5),
-          wheel = create_ball(world, 2, 0.3);
-  dBodySetKinematic(frame);
-  dJointID hinge2 = dJointCreateHinge2(world, 0);
-  dJointAttach(hinge2, frame, wheel);
-  const dVector3 steering = {0, 0, 1}, axle = {0, 1, 0};
-  dJointSetHinge2Anchor(hinge2, 0, 0, 0);
-  dJointSetHinge2Axes(hinge2, steering, axle);
-  dJointSetHinge2Param(hinge2, dParamLoStop, 0);
-  dJointSetHinge2Param(hinge2, dParamHiStop, 0);
-  dJointSetHinge2Param(hinge2, dParamSuspensionERP, H * k / (H * k + c));
-  dJointSetHinge2Param(hinge2, dParamSuspensionCFM, 1 / (H * k + c));
-  for (int i = 0; i < 300; i++) CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(wheel)[2], -2 * 10 / k, 1e-6);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(wheel)[0], 0, 1e-9);
-  dWorldDestroy(world);
-}
-
 /* --- errors of joints ---------------------------------------------------- */
 
 /* By velocity, or by moving the body, which yields by a millionth. */
@@ -590,9 +526,7 @@ static void test_joint_errors_fade_with_erp(void) {
       dWorldSetERP(world, erp);
       dWorldSetCFM(world, 0);
       dBodyID body = create_ball(world, 1, 0.5);
-      dJointID ball = dJointCreateBall(world, 0);
-      dJointAttach(ball, body, 0);
-      dJointSetBallAnchor(ball, 0, 0, 0);
+      joint_ball(world, body, NULL, 0, 0, 0);
       dBodySetPosition(body, error[0], error[1], error[2]);
       CU_ASSERT_EQUAL(ode_mlcp_step(world, H, NULL), ODE_MLCP_OK);
       for (int k = 0; k < 3; k++)
@@ -664,9 +598,6 @@ int main(void) {
       {"nothing holds kinematic bodies", test_nothing_holds_kinematic_bodies},
       {"sleep and waking", test_sleep_and_waking},
       {"motors have limits", test_motors_have_limits},
-      {"stops bounce", test_stops_bounce},
-      {"stops as springs", test_stops_as_springs},
-      {"suspension sags", test_suspension_sags},
       {"joint errors fade with ERP", test_joint_errors_fade_with_erp},
       {"settings of the world", test_settings_of_the_world_are_kept},
       {"reports measure", test_reports_measure},

@@ -36,9 +36,7 @@ static dWorldID slow_world(dBodyID *ball) {
   options.scheme = ODE_MLCP_SCHEME_ST;
   dWorldID world = create_world(9.81, &options);
   *ball = create_ball(world, 1, 0.5);
-  dJointID joint = dJointCreateBall(world, 0);
-  dJointAttach(joint, *ball, 0);
-  dJointSetBallAnchor(joint, 1, 0, 0);
+  joint_ball(world, *ball, NULL, 1, 0, 0);
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_force_create(*ball, pull, NULL, &force),
                         ODE_MLCP_OK);
   return world;

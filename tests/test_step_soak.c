@@ -59,10 +59,7 @@ static dBodyID add_ball(soak *s, double x, double y, double z, double r,
 
 static dJointID add_hinge(soak *s, dBodyID one, dBodyID other, double x,
                           double y, double z) {
-  dJointID hinge = dJointCreateHinge(s->world, 0);
-  dJointAttach(hinge, one, other);
-  dJointSetHingeAnchor(hinge, x, y, z);
-  dJointSetHingeAxis(hinge, 0, 1, 0);
+  dJointID hinge = joint_hinge(s->world, one, other, x, y, z, 0, 1, 0);
   return s->joints[s->n_joints++] = hinge;
 }
 

@@ -78,9 +78,7 @@ static dJointID piston(dWorldID world, dBodyID a, dBodyID b) {
 }
 
 static dJointID amotor(dWorldID world, dBodyID a, dBodyID b) {
-  dJointID ball = dJointCreateBall(world, 0);
-  dJointAttach(ball, a, b);
-  dJointSetBallAnchor(ball, 0, 0, 0);
+  joint_ball(world, a, b, 0, 0, 0);
   ATTACHED(AMotor);
   dJointSetAMotorMode(joint, dAMotorEuler);
   dJointSetAMotorAxis(joint, 0, 1, 0, 0, 1);
@@ -244,9 +242,7 @@ static void test_stop_met_out_of_nowhere(void) {
   dBodySetPosition(hammer, 3, 0, 0);
   dBodySetLinearVel(hammer, 80, 0, 0);
   /* towed along: neither end of the slider moves by itself */
-  dJointID rod = dJointCreateFixed(s.world, 0);
-  dJointAttach(rod, s.body[0], hammer);
-  dJointSetFixed(rod);
+  joint_fixed(s.world, s.body[0], hammer);
   ode_mlcp_report report;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, STEP, &report), ODE_MLCP_OK);
   CU_ASSERT_EQUAL(report.solves, 2);
@@ -332,10 +328,7 @@ static void fall_to_stop(int scheme, double size, double step, double stop,
   dBodyID body = create_card(world, mass, 0.1 * size, size, size);
   double high = size / 2, turning = -0.15 * sqrt(GRAVITY / size);
   dBodySetPosition(body, 0, 0, high);
-  dJointID joint = dJointCreateHinge(world, 0);
-  dJointAttach(joint, body, NULL);
-  dJointSetHingeAnchor(joint, 0, 0, 0);
-  dJointSetHingeAxis(joint, 0, -1, 0);
+  dJointID joint = joint_hinge(world, body, NULL, 0, 0, 0, 0, -1, 0);
   dJointSetHingeParam(joint, dParamLoStop, 0);
   dJointSetHingeParam(joint, dParamHiStop, stop);
   dJointSetHingeParam(joint, dParamBounce, bounce);

@@ -31,14 +31,9 @@ static void join(chain *c, dBodyID first, dBodyID second, bool hinge, double x,
                  double y, double z) {
   dJointID joint;
   if (hinge) {
-    joint = dJointCreateHinge(c->world, NULL);
-    dJointAttach(joint, first, second);
-    dJointSetHingeAnchor(joint, x, y, z);
-    dJointSetHingeAxis(joint, 0, 1, 0);
+    joint = joint_hinge(c->world, first, second, x, y, z, 0, 1, 0);
   } else {
-    joint = dJointCreateBall(c->world, NULL);
-    dJointAttach(joint, first, second);
-    dJointSetBallAnchor(joint, x, y, z);
+    joint = joint_ball(c->world, first, second, x, y, z);
   }
   c->joint[c->n_joints++] = joint;
 }

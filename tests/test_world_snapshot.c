@@ -193,9 +193,7 @@ static void test_springs_are_as_stiff_in_a_part_of_a_step(void) {
   for (int b = 0; b < 2; b++) {
     t.body[b] = create_ball(t.world, 2, 0.3);
     dBodySetPosition(t.body[b], 5 * b, 0, 1);
-    joints[b] = dJointCreateBall(t.world, 0);
-    dJointAttach(joints[b], t.body[b], 0);
-    dJointSetBallAnchor(joints[b], 5 * b, 0, 1);
+    joints[b] = joint_ball(t.world, t.body[b], NULL, 5 * b, 0, 1);
     dBodySetPosition(t.body[b], 5 * b, 0, 1 + error);
     dSurfaceParameters surface =
         bare_surface(dContactApprox1 | dContactSoftCFM, 0.5);
