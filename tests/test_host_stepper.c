@@ -596,7 +596,7 @@ static void test_places_are_kept_bit_for_bit(void) {
   /* a quaternion alone is normalised, and geoms follow */
   dVector3 away = {4, 5, 6};
   dQuaternion twice = {0, 0, 0, 2};
-  dBodyStepperPlace(body, away, twice, NULL);
+  dBodyStepperPlace(body, away, twice, NULL, 1);
   CU_ASSERT_EQUAL(dBodyGetQuaternion(body)[3], 1);
   CU_ASSERT_EQUAL(dBodyGetRotation(body)[0], -1);
   dReal box[6];
@@ -605,7 +605,7 @@ static void test_places_are_kept_bit_for_bit(void) {
   CU_ASSERT_DOUBLE_EQUAL(box[5], 7.5, 1e-12);
   CU_ASSERT_NOT_EQUAL(hash_bodies(&body, 1), before);
 
-  dBodyStepperPlace(body, x, q, R);
+  dBodyStepperPlace(body, x, q, R, 1);
   CU_ASSERT_EQUAL(hash_bodies(&body, 1), before);
   CU_ASSERT_EQUAL(memcmp(dBodyGetRotation(body), R, sizeof R), 0);
   CU_ASSERT_EQUAL(n_moved, 0);

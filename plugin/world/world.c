@@ -599,15 +599,7 @@ static bool check_poses(const world_snapshot *home, const world_pose poses[],
 }
 
 /* Joints read the body alone, so its geoms need not hear of it: spaces list what
- * moved, and islands on other threads have geoms in the same ones. The host gives
- * the addresses of a body's own place. */
-static void place_alone(dBodyID id, const dReal position[3],
-                        const dReal quaternion[4], const dReal rotation[12]) {
-  memcpy((dReal *)dBodyGetPosition(id), position, 3 * sizeof *position);
-  memcpy((dReal *)dBodyGetQuaternion(id), quaternion, sizeof(dQuaternion));
-  memcpy((dReal *)dBodyGetRotation(id), rotation, sizeof(dMatrix3));
-}
-
+ * moved, and islands on other threads have geoms in the same ones. */
 static void move_bodies(const world_snapshot *world, const world_pose poses[],
                         host_place places[], bool alone) {
   for (int b = 0; b < world->n_bodies; b++) {
@@ -618,16 +610,9 @@ static void move_bodies(const world_snapshot *world, const world_pose poses[],
     memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
     dVector3 position = {0};
     dQuaternion quaternion = {0};
-    dMatrix3 rotation;
     real_write(position, poses[b].position, 3);
     real_write(quaternion, poses[b].quaternion, 4);
-    if (!alone) {
-      dBodyStepperPlace(id, position, quaternion, NULL);
-      continue;
-    }
-    dNormalize4(quaternion);
-    dRfromQ(rotation, quaternion);
-    place_alone(id, position, quaternion, rotation);
+    dBodyStepperPlace(id, position, quaternion, NULL, !alone);
   }
 }
 
@@ -635,9 +620,8 @@ static void put_bodies_back(const world_snapshot *world,
                             const host_place places[], bool alone) {
   for (int b = 0; b < world->n_bodies; b++) {
     const host_place *place = &places[b];
-    (alone ? place_alone : dBodyStepperPlace)(
-        world->bodies[b].id, place->position, place->quaternion,
-        place->rotation);
+    dBodyStepperPlace(world->bodies[b].id, place->position, place->quaternion,
+                      place->rotation, !alone);
   }
 }
 
