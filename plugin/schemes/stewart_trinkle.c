@@ -533,12 +533,6 @@ static void hand_over(const stewart_trinkle *s, scheme_step *step) {
     result->kinematic = s->home.bodies[b].kinematic;
     memcpy(result->v, s->end.v + 6 * b, sizeof result->v);
     scheme_keep_motion(step, s->base.assembly, b);
-    if (is_held(s, b) && !result->kinematic) {
-      result->moved = true;
-      world_pose_velocity(result->motion, &s->home.bodies[b], &s->end.poses[b],
-                          step->step_size);
-      for (int i = 0; i < 6; i++) result->motion[i] -= result->v[i];
-    }
     step->out->report.bodies += !result->kinematic;
   }
   assembly_add_forces(s->base.assembly, step->step_size, step->joints);
