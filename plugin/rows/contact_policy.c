@@ -6,17 +6,13 @@
 #include "gap/real.h"
 #include "rows/hair.h"
 
-double contact_rate(const row_frame *frame, const host_contact *contact,
-                    const double J[2][6], bool free) {
-  return row_rate(J, contact->body, free ? frame->v_free : frame->v);
-}
-
 static bool can_push(const row_frame *frame, const host_contact *contact,
                      double gap) {
   double J[2][6];
   if (gap <= hair_touch(contact->position) || contact->kept) return true;
   host_contact_jacobian(J, contact, contact->normal);
-  return gap + frame->step_size * contact_rate(frame, contact, J, true) <= 0;
+  return gap + frame->step_size * row_rate(J, contact->body, frame->v_free) <=
+         0;
 }
 
 bool contact_waits(const contact_settings *settings, const row_frame *frame,
@@ -42,7 +38,7 @@ static bool was_put_in(const contact_settings *settings, const row_frame *frame,
   double J[2][6];
   if (!isnan(surface->erp) && !isnan(surface->cfm)) return false;
   host_contact_jacobian(J, contact, contact->normal);
-  double rate = contact_rate(frame, contact, J, false);
+  double rate = row_rate(J, contact->body, frame->v);
   if (-contact->gap <= -MOVES * settings->host_step * rate) return false;
 
   double erp = isnan(surface->erp) ? settings->spring_erp : surface->erp;

@@ -102,9 +102,4 @@ void contact_policy_decide(contact_law *law, const contact_settings *settings,
 bool contact_waits(const contact_settings *settings, const row_frame *frame,
                    const host_contact *contact);
 
-/** J v of a contact's bodies along a Jacobian, with the velocities at the start of
- *  the step or those of free flight. */
-double contact_rate(const row_frame *frame, const host_contact *contact,
-                    const double J[2][6], bool free);
-
 #endif

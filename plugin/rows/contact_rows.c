@@ -61,13 +61,13 @@ static double bounce_of(const row_frame *frame, const host_contact *contact,
                         const double J[2][6]) {
   const host_surface *surface = &contact->surface;
   double motion = surface->motion[2];
-  double incoming = motion - contact_rate(frame, contact, J, false);
+  double incoming = motion - row_rate(J, contact->body, frame->v);
   if (!(incoming > surface->bounce_speed)) return -INFINITY;
   /* else as the host, wherever it is */
   if (!isfinite(frame->max_correction))
     return surface->bounce * incoming + motion;
   return row_bounce_target(surface->bounce, -incoming,
-                           contact_rate(frame, contact, J, true) - motion,
+                           row_rate(J, contact->body, frame->v_free) - motion,
                            contact->gap, frame->step_size) +
          motion;
 }
@@ -199,50 +199,14 @@ static void add_given_polygon(row_set *set, const contact_facts *facts,
         {polygon->vertex[k][0] / largest, polygon->vertex[k][1] / largest}};
 }
 
-/* The Jacobians of both axes side by side: lane d is host_contact_jacobian of
- * axis d, zeros for a side without a body. */
-static void sliding_jacobians(two J[2][6], const host_contact *contact,
-                              const double axis[2][3]) {
-  const two a[3] = {{axis[0][0], axis[1][0]},
-                    {axis[0][1], axis[1][1]},
-                    {axis[0][2], axis[1][2]}};
-  const double *arm = contact->arm[0];
-  J[0][0] = a[0];
-  J[0][1] = a[1];
-  J[0][2] = a[2];
-  J[0][3] = arm[1] * a[2] - arm[2] * a[1];
-  J[0][4] = arm[2] * a[0] - arm[0] * a[2];
-  J[0][5] = arm[0] * a[1] - arm[1] * a[0];
-  memset(J[1], 0, sizeof J[1]);
-  if (contact->body[1] < 0) return;
-  arm = contact->arm[1];
-  J[1][0] = -a[0];
-  J[1][1] = -a[1];
-  J[1][2] = -a[2];
-  J[1][3] = a[1] * arm[2] - a[2] * arm[1];
-  J[1][4] = a[2] * arm[0] - a[0] * arm[2];
-  J[1][5] = a[0] * arm[1] - a[1] * arm[0];
-}
-
-static void take_lane(double own[2][6], const two J[2][6], int d) {
-  const double *lane = (const double *)J + d;
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    own[0][i] = lane[2 * i];
-    own[1][i] = lane[12 + 2 * i];
-  }
-}
-
 /* The slip to come along the two axes, whose Jacobians are J: the one given, the hint
  * of a contact that is guided, that of free flight, or the hint where free flight has
  * next to none. */
 static void slip_to_come(double slip[2], const row_frame *frame,
                          const contact_settings *settings,
                          const host_contact *contact,
-                         const contact_facts *facts, const two J[2][6],
+                         const contact_facts *facts, double J[2][2][6],
                          const double axis[2][3]) {
-  const double *motion = contact->surface.motion;
-  two rate = {0, 0};
   if (facts->slip != NULL) {
     for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->slip);
     return;
@@ -251,13 +215,9 @@ static void slip_to_come(double slip[2], const row_frame *frame,
     for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->hint);
     if (slip[0] != 0 || slip[1] != 0) return;
   }
-  for (int side = 0; side < 2; side++) {
-    if (contact->body[side] < 0) continue;
-    const double *v = frame->v_free + 6 * contact->body[side];
-#pragma GCC unroll 6
-    for (int i = 0; i < 6; i++) rate += J[side][i] * v[i];
-  }
-  for (int d = 0; d < 2; d++) slip[d] = rate[d] - motion[d];
+  for (int d = 0; d < 2; d++)
+    slip[d] = row_rate(J[d], contact->body, frame->v_free) -
+              contact->surface.motion[d];
   if (slip[0] * slip[0] + slip[1] * slip[1] >
       settings->slip_floor * settings->slip_floor)
     return;
@@ -298,15 +258,14 @@ static void add_sliding(row_set *set, const row_frame *frame,
       given || (limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
                 isfinite(limits[1]) && proportional[0] == proportional[1]);
 
-  two J[2][6];
-  sliding_jacobians(J, contact, axis);
+  double J[2][2][6];
   for (int d = 0; d < 2; d++) {
+    host_contact_jacobian(J[d], contact, axis[d]);
     if (!(limits[d] > 0) && !given) continue;
-    double own[2][6], cfm = surface->cfm_of_slip[d];
+    double cfm = surface->cfm_of_slip[d];
     if (isnan(cfm) || at_once(settings)) cfm = settings->cfm;
-    take_lane(own, J, d);
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
-    add_row(set, frame, contact, MLCP_ROW_FRICTION, own, -surface->motion[d],
+    add_row(set, frame, contact, MLCP_ROW_FRICTION, J[d], -surface->motion[d],
             cfm);
     if (!polygon)
       add_interval(set, facts, contact, normal_row, proportional[d], limits[d],
@@ -338,7 +297,7 @@ static void add_rolling_disc(row_set *set, const row_frame *frame,
   for (int d = 0; d < 2; d++) {
     double J[2][6];
     torque_jacobian(J, axis[d]);
-    turn[d] = contact_rate(frame, contact, J, true);
+    turn[d] = row_rate(J, contact->body, frame->v_free);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
   }
   add_polygon(set, settings->edges, facts, contact, normal_row,

@@ -88,25 +88,19 @@ void joint_rows_add(row_set *set, const row_frame *frame,
   for (int r = first; r < set->n_rows; r++) set->corrections[r].stiff = stiff;
 }
 
-/* J v, with the velocities at the start of the step or free. */
-static double stop_rate(const row_frame *frame, const host_stop *stop,
-                        const int body[2], bool free) {
-  return row_rate(stop->J, body, free ? frame->v_free : frame->v);
-}
-
 bool joint_stop_near(const row_frame *frame, const host_stop *stop,
                      const int body[2]) {
   const double TOUCH = real_rounding(1e-9);
-  double rate = fmin(stop_rate(frame, stop, body, false),
-                     stop_rate(frame, stop, body, true));
+  double rate = fmin(row_rate(stop->J, body, frame->v),
+                     row_rate(stop->J, body, frame->v_free));
   return stop->gap + 2 * frame->step_size * fmin(rate, 0) <= TOUCH;
 }
 
 void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
                     double gap, double free_rate, const int body[2]) {
   double h = frame->step_size, target = -gap / h;
-  double rate = stop_rate(frame, stop, body, false);
-  if (isnan(free_rate)) free_rate = stop_rate(frame, stop, body, true);
+  double rate = row_rate(stop->J, body, frame->v);
+  if (isnan(free_rate)) free_rate = row_rate(stop->J, body, frame->v_free);
   if (gap + h * free_rate <= 0 && stop->bounce > 0 && rate < 0)
     target =
         fmax(target, row_bounce_target(stop->bounce, rate, free_rate, gap, h));
