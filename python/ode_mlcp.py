@@ -143,9 +143,9 @@ _NAMED_UNITS = {
     "joint_error": "m or rad", "worst_joint_error": "m or rad",
     "contact_error_worst": "m/s", "contact_error_p90": "m/s",
     "cone_violation_worst": "m/s", "penetration_worst": "m",
-    "penetration_end": "m", "joint_error_worst": "m or rad",
+    "joint_error_worst": "m or rad",
     "energy_drift": "J", "contact_work": "J", "momentum_drift": "N s",
-    "reference_error": "m", "fastest_end": "m/s", "parted": "s",
+    "reference_error": "m", "parted": "s",
     "ms_step_median": "ms", "ms_step_p99": "ms", "ms_step_worst": "ms",
 }
 
@@ -409,8 +409,8 @@ def read_recording(path: PathLike) -> Recording:
     if len(data) < 24 or bytes(data[:8]) != b"ODERECRD":
         raise ValueError(f"{path}: no recording of ode-mlcp compare")
     version, head_size, used = struct.unpack_from("<2IQ", data, 8)
-    # strings end the head's fields: after 8 counts, two times, six numbers
-    names = 24 + 9 * 8 + 2 * 8 + 8 * 4
+    # strings end the head's fields: after 6 counts, two times, seven numbers
+    names = 24 + 6 * 8 + 2 * 8 + 7 * 4
     recording = Recording(Path(path), _text(bytes(data[names:names + 64])),
                           _text(bytes(data[names + 64:names + 320])), {}, [], [])
     shapes: Dict["tuple[int, int]", List[Shape]] = {}

@@ -514,8 +514,8 @@ crafted() {
   refused "$1" 'is broken' --from crafted
 }
 compare --output small --no-repeat --steppers ah --steps 3 -- "$play" wall 2
-crafted 'a program without an end' 208 "$(printf '%0256d' 0)"
-crafted 'a message without an end' 464 "$(printf '%0400d' 0)"
+crafted 'a program without an end' 180 "$(printf '%0256d' 0)"
+crafted 'a message without an end' 436 "$(printf '%0400d' 0)"
 crafted 'records at an odd place' 12 '\001\020\000\000'
 crafted 'records beyond the file' 16 '\377\377\377\377\377\377\377\177'
 crafted 'a record of no size' 4100 '\000\000\000\000'

@@ -73,19 +73,14 @@ od -A n -v -t f4 -w4 convex/data/step.rec | tr -d ' ' | tr '\n' ' ' >numbers
 check "its corners" grep -q -e "-0.25 -0.25 -0.25 0.75 -0.25 -0.25 \
 -0.25 0.75 -0.25 -0.25 -0.25 0.75 " numbers
 
-# the head, by recording.h: drawn at 80, clock_reads at 88, threads_left_out at 140
-threads_of() { od -A n -t d4 -j 140 -N 4 "$1" | tr -d ' '; }
+# what a program asks of threads for its steps is not passed on: it would abort
 record threads --steppers step,ah
 record clock --steppers step,ah
 for stepper in step ah; do
-  od -A n -t d8 -j 80 -N 16 clock/data/$stepper.rec >head
-  check "22 reads of the clock, none drawn, $stepper" \
-    awk '{ exit !($1 == 0 && $2 == 22) }' head
   # the first is a tenth of a millisecond into the year 2000
   check "the time is told twice, $stepper" \
     grep -qx '946684800 946684800' clock/data/$stepper.out
-  check "no threads, $stepper" [ "$(threads_of clock/data/$stepper.rec)" = 0 ]
-  check "threads, $stepper" [ "$(threads_of threads/data/$stepper.rec)" = 1 ]
+  check "no threads, $stepper" grep -q '^5 steps$' threads/data/$stepper.out
 done
 
 # the host's random numbers: x -> 1664525 x + 1013904223 mod 2^32, from 42 on; what

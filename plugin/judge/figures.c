@@ -27,9 +27,8 @@ static double quantile(double values[], size_t count, double part) {
 static void sum_steps(const recording *r, compare_figures *f) {
   f->contact_error_worst = f->cone_violation_worst = 0;
   f->friction_error_worst = f->crept = 0;
-  f->penetration_worst = f->penetration_end = f->joint_error_worst = 0;
+  f->penetration_worst = f->joint_error_worst = 0;
   f->energy_drift = f->contact_work = f->momentum_drift = 0;
-  f->fastest_end = 0;
   for (size_t i = 0; i < r->n_steps; i++) {
     const recording_step *step = r->steps[i];
 #define WORSE(field, value) f->field = worse(f->field, value)
@@ -43,8 +42,6 @@ static void sum_steps(const recording *r, compare_figures *f) {
     WORSE(momentum_drift, step->momentum_unexplained);
 #undef WORSE
     f->contact_work = step->contact_work;
-    f->penetration_end = step->penetration;
-    f->fastest_end = step->fastest;
     if (step->processor > step->step_size) f->late++;
     if (step->contacts > f->most_contacts) f->most_contacts = step->contacts;
     if (step->bodies > f->most_bodies) f->most_bodies = step->bodies;
@@ -54,7 +51,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
 /* A run that never touches keeps no law of contact. */
 static void forget_contacts(compare_figures *f) {
   f->contact_error_worst = f->contact_error_p90 = NAN;
-  f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
+  f->cone_violation_worst = f->penetration_worst = NAN;
   f->penetration_p90 = NAN;
   f->friction_error_worst = f->friction_error_p90 = f->crept = NAN;
   f->contact_work = NAN;

@@ -67,11 +67,10 @@ typedef struct compare_figures {
   double friction_error_worst, friction_error_p90; /* m/s: of a body */
   double aslant_error_p90; /* m/s: of that, by a box for a cone */
   double crept;            /* m: of a body */
-  double penetration_worst, penetration_p90, penetration_end; /* m */
-  double joint_error_worst;                                   /* m, rad */
-  double energy_drift, contact_work;                          /* J */
-  double momentum_drift;                                      /* N s */
-  double fastest_end;                                         /* m/s */
+  double penetration_worst, penetration_p90; /* m */
+  double joint_error_worst;                  /* m, rad */
+  double energy_drift, contact_work;         /* J */
+  double momentum_drift;                     /* N s */
   double unrest; /* m/s: fastest body of the last tenth's median step */
   double reference_error, order; /* m */
   double parted;                 /* s: from the first run */

@@ -31,8 +31,6 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
   ROW(ms_step_median, NUMBER, true, "a step, median", "ms")                    \
   ROW(ms_step_p99, NUMBER, true, "  99 steps of 100 below", "ms")              \
   ROW(ms_step_worst, NUMBER, true, "  the longest", "ms")                      \
-  ROW(penetration_end, NUMBER, true, "penetration at the end", "m")            \
-  ROW(fastest_end, NUMBER, false, "fastest body at the end", "m/s")            \
   ROW(unrest, NUMBER, false, "  in the last tenth, median", "m/s")             \
   ROW(contact_work, NUMBER, false, "energy put in by contacts", "J")           \
   ROW(momentum_drift, NUMBER, true, "momentum not explained, a step", "N s")   \

@@ -73,7 +73,6 @@ static recording_head *open_recording(void) {
     recording_head *out = recording_file_head();
     out->refine = asked.refine;
     out->interval = 1;
-    out->hash = UINT64_C(0xcbf29ce484222325);
     out->status = -1;
     strncpy(out->stepper, asked.stepper, sizeof out->stepper - 1);
     write_arguments(out);
@@ -90,10 +89,7 @@ static void copy_head(recording_head *out) {
   out->program[sizeof out->program - 1] = '\0';
   out->message[sizeof out->message - 1] = '\0';
   out->messages = head->messages;
-  out->drawn = head->drawn;
-  out->clock_reads = head->clock_reads;
   out->stopped = head->stopped;
-  out->threads_left_out = head->threads_left_out;
 }
 
 /* A sampled recording: each time that half of the room left is used up, half as
@@ -105,26 +101,15 @@ static void thin_out(recording_head *out) {
   head->interval = out->interval;
 }
 
-/* FNV-1a by words; a product alone would let high bits change no low ones. */
-static bool hash_bits(uint64_t *hash, const double values[], size_t count) {
-  bool finite = true;
-  for (size_t i = 0; i < count; i++) {
-    uint64_t bits;
-    memcpy(&bits, &values[i], sizeof bits);
-    *hash = (*hash ^ bits) * UINT64_C(0x100000001b3);
-    *hash ^= *hash >> 32;
-    if (!isfinite(values[i])) finite = false;
-  }
-  return finite;
-}
-
-static void hash_states(recording_head *out, const traffic_step *step) {
+static bool states_are_finite(const traffic_step *step) {
   const traffic_body *bodies = (const void *)(step + 1);
   bool finite = true;
-  for (uint32_t i = 0; i < step->n_bodies; i++)
-    finite &= hash_bits(&out->hash, (const double *)&bodies[i].after,
-                        sizeof(traffic_state) / sizeof(double));
-  out->not_finite += !finite;
+  for (uint32_t i = 0; i < step->n_bodies; i++) {
+    const double *values = (const double *)&bodies[i].after;
+    for (size_t k = 0; k < sizeof(traffic_state) / sizeof *values; k++)
+      finite &= isfinite(values[k]) != 0;
+  }
+  return finite;
 }
 
 static void add_to_pending(const recording_step *step) {
@@ -261,7 +246,7 @@ static void take_step(recording_head *out, const traffic_step *told) {
   step.time = world_time(told->world, told->taken ? told->step_size : 0);
   bool seen =
       told->taken && told->watched && measure_step(&measured, told, &step);
-  if (seen) hash_states(out, told);
+  if (seen) out->not_finite += !states_are_finite(told);
   if (seen) weigh(out, told);
   add_to_pending(&step);
   if (out->steps % out->interval != 0 && !told->last) return;

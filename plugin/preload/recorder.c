@@ -47,7 +47,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int inside __attribute__((tls_model("initial-exec")));
 static bool tried;
 static unsigned long stepper_seed;
-static bool threads_left_out;
 
 static _Atomic int64_t n_steps; /* read without the lock, too */
 static uint32_t n_messages;     /* since the last step */
@@ -273,12 +272,7 @@ VISIBLE void dWorldSetStepThreadingImplementation(
     dWorldID world, const dThreadingFunctionsInfo *functions,
     dThreadingImplementationID implementation) {
   NEXT(dWorldSetStepThreadingImplementation)
-  bool held = inside == 0 && hold();
-  threads_left_out |= implementation != NULL;
-  traffic_head *head = traffic();
-  if (head != NULL) head->threads_left_out = threads_left_out;
-  release(held);
-  (void)functions;
+  (void)functions, (void)implementation;
   next(world, NULL, NULL);
 }
 
@@ -288,7 +282,6 @@ static void open_traffic(void) {
   tried = true;
   if (path[0] == '\0' || !traffic_open(path)) return;
   traffic_head *head = traffic();
-  head->threads_left_out = threads_left_out;
   snprintf(head->program, sizeof head->program, "%s",
            program_invocation_short_name);
 }
@@ -343,7 +336,6 @@ static int take_with_own_stream(step_function *step, dWorldID world,
   *seconds = recorder_clock_seconds() - start;
   *processor = recorder_clock_processor() - began;
   recorder_clock_real(false);
-  traffic()->drawn += dRandGetSeed() != stepper_seed;
   stepper_seed = dRandGetSeed();
   dRandSetSeed(program_seed);
   return taken;
@@ -381,7 +373,6 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
   if (!watched) told = begin_blind();
   bool last = ++n_steps == last_step;
   uint32_t number = recorder_world_number(world);
-  head->clock_reads = recorder_clock_reads();
   if (last) head->stopped = 1;
   if (told != NULL) {
     told->world = number;

@@ -18,7 +18,6 @@ static const int64_t A_READ = 100000;
 
 static bool by_steps;
 static _Atomic int64_t elapsed; /* ns */
-static _Atomic int64_t reads;
 /* as the recorder is preloaded, a place for it is there from the start */
 static _Thread_local int wants_real __attribute__((tls_model("initial-exec")));
 
@@ -35,8 +34,6 @@ void recorder_clock_advance(double seconds) {
 
 void recorder_clock_real(bool on) { wants_real += on ? 1 : -1; }
 
-int64_t recorder_clock_reads(void) { return reads; }
-
 static double seconds_of(clockid_t clock) {
   struct timespec now;
   real_clock(clock, &now);
@@ -52,7 +49,6 @@ double recorder_clock_processor(void) {
 static bool is_ours(void) { return by_steps && wants_real == 0; }
 
 static int64_t read_clock(void) {
-  reads++;
   return START + A_READ + atomic_fetch_add(&elapsed, A_READ);
 }
 

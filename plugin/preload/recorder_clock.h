@@ -17,9 +17,6 @@ void recorder_clock_advance(double seconds);
 /** In a step: the steppers' clock is the real one. This thread only. */
 void recorder_clock_real(bool real);
 
-/** How often the program read it. */
-int64_t recorder_clock_reads(void);
-
 /** s, of the real clock. */
 double recorder_clock_seconds(void);
 

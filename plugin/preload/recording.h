@@ -22,7 +22,7 @@
 
 #define RECORDING_MAGIC "ODERECRD"
 enum {
-  RECORDING_VERSION = 4,
+  RECORDING_VERSION = 5,
   RECORDING_HEAD = 4096,
   RECORDING_MESSAGE = 400,
   RECORDING_ARGUMENTS = 512
@@ -32,27 +32,23 @@ enum {
 typedef struct recording_head {
   char magic[8];
   uint32_t version, head_size;
-  uint64_t used;       /* bytes of the file that are whole */
-  uint64_t hash;       /* of the bits of all states after each step */
-  int64_t steps;       /* calls of dWorldStep and dWorldQuickStep */
-  int64_t failed;      /* of them, those that returned 0 */
-  int64_t not_finite;  /* steps after which a state was not finite */
-  int64_t messages;    /* errors and warnings of the host */
-  int64_t degraded;    /* ode-mlcp: answers that miss their tolerance */
-  int64_t unsolved;    /* of them, residual above 1e-6 */
-  int64_t drawn;       /* steps in which the stepper drew random numbers */
-  int64_t clock_reads; /* by the program */
-  double time;         /* s: the sum of all sizes of steps */
-  double seconds;      /* s: wall clock in the steps */
-  uint32_t interval;   /* a step in so many has a frame now */
-  uint32_t refine;     /* substeps a step */
-  uint32_t stopped;    /* 1: ended by the recorder at the last step asked for */
-  uint32_t full;       /* 1: the disk was full, nothing later is recorded */
+  uint64_t used;      /* bytes of the file that are whole */
+  int64_t steps;      /* calls of dWorldStep and dWorldQuickStep */
+  int64_t failed;     /* of them, those that returned 0 */
+  int64_t not_finite; /* steps after which a state was not finite */
+  int64_t messages;   /* errors and warnings of the host */
+  int64_t degraded;   /* ode-mlcp: answers that miss their tolerance */
+  int64_t unsolved;   /* of them, residual above 1e-6 */
+  double time;        /* s: the sum of all sizes of steps */
+  double seconds;     /* s: wall clock in the steps */
+  uint32_t interval;  /* a step in so many has a frame now */
+  uint32_t refine;    /* substeps a step */
+  uint32_t stopped;   /* 1: ended by the recorder at the last step asked for */
+  uint32_t full;      /* 1: the disk was full, nothing later is recorded */
   uint32_t worlds;
   int32_t status; /* the program's exit status, or 128 and a signal's number;
                        -1: not known. This and the next: from the command */
   uint32_t cut;   /* 1: ended by the command: interrupted, or out of time */
-  uint32_t threads_left_out; /* 1: the program wanted threads for its steps */
   char stepper[64];
   char program[256];
   char message[RECORDING_MESSAGE]; /* the first */

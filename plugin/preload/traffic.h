@@ -29,10 +29,9 @@ typedef struct traffic_head {
   int32_t reader;          /* the command's */
   uint32_t interval;       /* by the command: a step in so many needs shapes */
   uint32_t stopped;        /* 1: ended at the last step asked for */
-  uint32_t threads_left_out;
   uint32_t
       lost; /* 1: a step was too large for the ring, nothing later is told */
-  int64_t messages, drawn, clock_reads; /* as in recording_head */
+  int64_t messages; /* as in recording_head */
   char program[256];
   char message[RECORDING_MESSAGE];
 } traffic_head;
