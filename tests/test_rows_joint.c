@@ -334,8 +334,8 @@ static void test_a_stop_is_near(void) {
     bool near;
   } cases[] = {{0.039, -1, 0, true}, {0.041, -1, 0, false},
                {0.039, 0, -1, true}, {0.041, 0, -1, false},
-               {0.001, 5, 5, false}, {0, 5, 5, true},
-               {-0.1, 5, 5, true}};
+               {0.001, 5, 5, false}, {1e-5, 5, 5, false},
+               {0, 5, 5, true},      {-0.1, 5, 5, true}};
   const int body[2] = {0, -1};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     double v[6] = {0, 0, 0, 0, cases[i].rate},

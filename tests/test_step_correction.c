@@ -333,6 +333,39 @@ static void test_light_overlaps_are_left_to_velocity(void) {
                   stack_hash(INFINITY, 0.1, spring, &pushes));
 }
 
+/* m/s: what a step of a ball that is `depth` m in the ground leaves it; its contact is
+ * half a metre from its centre, and comes up as far as it does. */
+static double leave_ground(dBodyID ball, double *depth) {
+  const dSurfaceParameters surface = bare_surface(0, 0);
+  const double z = dBodyGetPosition(ball)[2];
+  dContact contact = contact_at(&surface, 0, 0, z - 0.5, *depth);
+  dJointID joint = dJointCreateContact(dBodyGetWorld(ball), NULL, &contact);
+  dJointAttach(joint, ball, NULL);
+  CU_ASSERT_EQUAL_FATAL(dWorldStep(dBodyGetWorld(ball), 0.01), 1);
+  dJointDestroy(joint);
+  *depth -= dBodyGetPosition(ball)[2] - z;
+  return dBodyGetLinearVel(ball)[2];
+}
+
+/* From a tenth of the arm on an overlap is moved away, until it is down to a
+ * hundredth; what is left, and what begins below a tenth, is left to velocity. */
+static void test_overlaps_are_moved_from_a_tenth_to_a_hundredth(void) {
+  for (int deep = 0; deep < 2; deep++) {
+    dWorldID world = create_world(0, NULL);
+    dBodyID ball = create_ball(world, 1, 0.5);
+    double depth = (deep ? 0.101 : 0.099) * 0.5, before = depth;
+    double speed = leave_ground(ball, &depth);
+    CU_ASSERT(deep ? fabs(speed) < 1e-9 : speed > 0.1);
+    for (int i = 0; i < 60 && deep && before > 0.01 * 0.5; i++) {
+      before = depth;
+      speed = leave_ground(ball, &depth);
+      CU_ASSERT((fabs(speed) < 1e-9) == (before > 0.01 * 0.5));
+    }
+    CU_ASSERT(!deep || speed > 0.01);
+    dWorldDestroy(world);
+  }
+}
+
 static void test_velocity_level_scheme_pushes_nothing(void) {
   scene s = create_scene(0, 0.5, 0);
   ode_mlcp_options options;
@@ -437,6 +470,8 @@ int main(void) {
        test_loop_of_joints_closes_without_speed},
       {"light overlaps are left to velocity",
        test_light_overlaps_are_left_to_velocity},
+      {"overlaps are moved from a tenth to a hundredth",
+       test_overlaps_are_moved_from_a_tenth_to_a_hundredth},
       {"the velocity-level scheme pushes nothing",
        test_velocity_level_scheme_pushes_nothing},
       {"a position correction adds no energy",
