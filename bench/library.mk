@@ -18,5 +18,7 @@ tests_test_step_dump_LDADD = libproblems.la $(HOST_TEST_LIBS)
 tests_test_step_dump_CPPFLAGS = $(HOST_TEST_FLAGS)
 
 HOST_TESTS += tests/test_step_budget
+tests_test_step_budget_SOURCES = tests/test_step_budget.c \
+  tests/never_worse_families.c tests/never_worse_world.c tests/never_worse_world.h
 tests_test_step_budget_LDADD = libproblems.la $(HOST_TEST_LIBS)
 tests_test_step_budget_CPPFLAGS = $(HOST_TEST_FLAGS)

@@ -106,8 +106,8 @@
   ROW(int, accepted, SUM, SUM(accepted), "",                                  \
       "problems whose answer misses the tolerance and is accepted")           \
   ROW(double, solver_work, MOST, MOST(solver_work_most), "",                  \
-      "most work of a component's solves together, in factorisations of its " \
-      "problem: what budget bounds")                                          \
+      "work of all solves of bodies that hang together, in factorisations "   \
+      "of their problem: what budget bounds")                                 \
   ROW(int, ended_warm, SUM, SUM(ended_warm), "",                              \
       "solves whose answer is last step's impulses, or none")                 \
   ROW(int, ended_continuation, SUM, SUM(ended_continuation), "",              \

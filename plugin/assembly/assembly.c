@@ -5,6 +5,7 @@
 
 #include "assembly/component_rows.h"
 #include "assembly/component_solve.h"
+#include "common/minmax.h"
 
 assembly *assembly_create(const memory_source *source) {
   assembly *a = memory_allocate_zero(source, sizeof *a);
@@ -126,13 +127,15 @@ static const double *free_slip_velocities(assembly *a) {
   return a->v_free;
 }
 
-/* What all solves of a component may take together. Lemke's method may take far more
- * than what is fast, but not for ever. */
-static double budget_of(const assembly *a) {
-  const double lemkes = 100;
+/* What a component's solves may take of what all that the step solved before, with the
+ * same bodies, has left: half of it where others follow, so that one hard solve leaves
+ * them enough. Lemke's method may take far more than what is fast, but not for ever. */
+static double budget_left(const assembly *a, const outcome *out) {
+  const double lemkes = 100, part = a->request.second_order ? 0.5 : 1;
   const ode_mlcp_options *options = a->request.options;
-  return options->budget *
-         (options->solver == ODE_MLCP_SOLVER_LEMKE ? lemkes : 1);
+  return part * (options->budget *
+                     (options->solver == ODE_MLCP_SOLVER_LEMKE ? lemkes : 1) -
+                 out->report.solver_work);
 }
 
 bool assembly_solve(assembly *a, const assembly_request *request,
@@ -151,22 +154,24 @@ bool assembly_solve(assembly *a, const assembly_request *request,
   if (!reserve_problems(a)) return outcome_no_memory(out);
   clear_answer(a);
 
-  component_problem c = {.out = out};
+  component_problem c = {.out = out, .budget = budget_left(a, out)};
+  double most = 0;
   component_rows_begin(a, &c, free_slip_velocities(a));
   for (c.index = 0; c.index < set->n_components; c.index++) {
     c.of = &set->components[c.index];
     if (c.of->first_item < 0) continue;
     if (!component_rows_build(a, &c)) return false;
-    c.budget = budget_of(a);
     c.work = 0;
     if (!solve_with_stops(a, &c)) return false;
     out->report.rows += c.problem.n_rows;
     if (request->projects && !component_project(a, &c)) return false;
+    most = larger_of(most, c.work);
     keep_velocities(a, &c);
     c.first_row += c.set.n_rows;
     c.first_friction += c.set.n_frictions;
     c.first_pair += c.set.n_pairs;
   }
+  out->report.solver_work += most;
   a->n_last = 0;
   if (!request->second_order) return true; // rounds are of second-order schemes
   arena_start(&a->kept);

@@ -69,7 +69,6 @@ static solver_report solve_once(assembly *a, component_problem *c,
   c->out->report.pivots += report.pivots;
   c->out->report.factorisations += report.factorisations;
   c->out->report.iterations += report.iterations;
-  c->out->report.solver_work = fmax(c->out->report.solver_work, c->work);
   show(a, c,
        &(solved_component){.world = a->request.world->settings.world,
                            .host_island = a->request.host_island,

@@ -59,7 +59,7 @@ typedef struct component_problem {
   bool *turned; /* [n_frictions] by component_edges_follow; NULL: none is */
   bool overlap; /* one of its contacts is an overlap */
   double load;  /* N s: what its bodies press with in all */
-  double budget, work; /* of all its solves; what they have taken of it */
+  double budget, work; /* of all solves of one component, and taken of it */
   outcome *out;
 } component_problem;
 

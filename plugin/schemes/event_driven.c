@@ -678,8 +678,9 @@ static bool try_step(event_state *w, double *size) {
     n_stayed = stays ? n_stayed + 1 : 0;
     unrest = w->s.unrest;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
-    w->n_failed += smallest || w->s.gave_up ? MOST_FAILED / 2 : 1;
-    if (n_stayed < MOST_STAYED && !smallest && w->n_failed <= MOST_FAILED) {
+    w->n_failed += smallest ? MOST_FAILED / 2 : 1;
+    if (n_stayed < MOST_STAYED && !smallest && !w->s.gave_up &&
+        w->n_failed <= MOST_FAILED) {
       *size /= 2;
       continue;
     }

@@ -27,6 +27,7 @@ static bool reserve_islands(event_state *w, const scheme_step *step) {
     w->islands[i].first_body = (int)n_bodies;
     w->islands[i].first_joint = (int)n_joints;
     w->islands[i].solved = false;
+    outcome_start(&w->islands[i].out);
     w->set[i] = (int)i;
     n_bodies += step->islands[i].bodies_count;
     n_joints += step->islands[i].joints_count;
@@ -203,13 +204,11 @@ static double farthest_from_coarse(const event_state *w) {
 static void start_again(event_state *w, const scheme_step *step, int first) {
   outcome *out = w->part.out;
   outcome_add_work(step->out, out);
-  int n_observed = out->n_observed;
   int refused = out->report.refused_substeps + out->report.substeps;
   event_log_drop(&w->log, first);
   contact_memory_unclaim(step->memory);
   gather(w, step, first);
-  outcome_start(out);
-  out->n_observed = n_observed;
+  outcome_start_again(out);
   out->report.refused_substeps = refused;
 }
 
@@ -225,10 +224,13 @@ static bool solve_accurately(event_state *w, const scheme_step *step,
   double allowed = step->options->accuracy * step->step_size;
   double last = INFINITY;
   int parts = 2, coarse = 1;
+  ode_mlcp_options asked = *step->options; /* a budget of every substep's */
   if (!solve_in(w, coarse)) return false;
   for (;;) {
     if (!keep_end(w)) return false;
     start_again(w, step, first);
+    asked.budget += parts * step->options->budget;
+    w->part.options = &asked;
     if (!solve_in(w, parts)) return false;
     double ratio = (double)parts / coarse;
     double error = farthest_from_coarse(w) / (ratio * ratio - 1);
@@ -247,8 +249,8 @@ static bool solve_accurately(event_state *w, const scheme_step *step,
 static bool solve_set(event_state *w, const scheme_step *step, int first,
                       bool hides) {
   int n = gather(w, step, first);
-  outcome_start(w->part.out);
   w->part.out->n_observed = step->out->n_observed;
+  outcome_start_again(w->part.out);
   if (hides)
     contact_source_show(step->contacts, w->group_islands, w->group_index,
                         (size_t)n);
@@ -294,6 +296,9 @@ static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
     void_set(w, step, a);
     void_set(w, step, b);
     unite_sets(w->set, a, b);
+    double *work = &w->islands[set_of(w->set, a)].out.report.solver_work;
+    *work = fmax(w->islands[a].out.report.solver_work,
+                 w->islands[b].out.report.solver_work);
     *any = true;
   }
   if (*any) contact_memory_unclaim(step->memory);

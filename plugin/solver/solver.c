@@ -243,6 +243,26 @@ static bool begin(solve_work *work, const solver_options *options) {
   return true;
 }
 
+/* The part of impulses that are no answer that does no more work than the law has: of
+ * an answer that of every row is p w <= 0, and p.w rises along p from where it is
+ * least. */
+static void bound_work(solve_work *work) {
+  const box_problem *box = &work->box;
+  double before = 0, after = 0;
+  take_guess(work, NULL);
+  memcpy(work->kept_p, work->p, sizeof *work->p * (size_t)box->n_rows);
+  for (int r = 0; r < box->n_rows; r++)
+    before += (work->best_p[r] - work->kept_p[r]) * work->w[r];
+  solve_work_restore_best(work);
+  for (int r = 0; r < box->n_rows; r++)
+    after += (work->p[r] - work->kept_p[r]) * work->w[r];
+  if (!(after > 0)) return;
+  double share = before < 0 ? before / (before - after) : 0;
+  for (int r = 0; r < box->n_rows; r++)
+    work->best_p[r] =
+        work->kept_p[r] + share * (work->best_p[r] - work->kept_p[r]);
+}
+
 /* The problem's unknowns from the best impulses, and their residual. */
 static double give_solution(solve_work *work, const mlcp_solution *solution,
                             double slips[]) {
@@ -268,6 +288,7 @@ static solver_report solve_by_stages(solve_work *work,
   bool reached =
       options->precise ? run_precisely(work, guess) : run_stages(work, guess);
   bool enough = reached || work->best_residual <= work->enough;
+  if (!enough) bound_work(work);
   double residual = give_solution(work, solution, slips);
   if (enough &&
       residual > (reached ? options->tolerance : options->acceptable)) {

@@ -30,6 +30,14 @@ void outcome_start(outcome *out) {
   out->message[0] = out->warning[0] = '\0';
 }
 
+void outcome_start_again(outcome *out) {
+  double work = out->report.solver_work;
+  int n_observed = out->n_observed;
+  outcome_start(out);
+  out->report.solver_work = work;
+  out->n_observed = n_observed;
+}
+
 static void add_words(char sum[160], const char share[160]) {
   if (sum[0] == '\0') memcpy(sum, share, 160);
 }

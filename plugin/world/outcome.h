@@ -22,6 +22,10 @@ void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share);
 /** Start afresh. */
 void outcome_start(outcome *out);
 
+/** Start again: what it came to is void, but for the work, of the same budget, and what
+ *  was shown. */
+void outcome_start_again(outcome *out);
+
 /** Add what an island came to. Its message and warning are taken over where there
  *  are none yet. */
 void outcome_add(outcome *sum, const outcome *share);
