@@ -265,14 +265,13 @@ bool events_flip(event_state *w) {
 
 /* When the first slide that ends in the trial step does so before `end`: the step so
  * far is then left in w->next. INFINITY: none does. Slides slow down at the rate at
- * which they begin to, which a short step shows: what that is off by is a small part
- * of a slip, once.
+ * which they begin to, which the shortest substep shows (of less, what a solve misses
+ * would be seen as well): what that is off by is a small part of a slip, once.
  * @param looked  out: true if w->next is not the trial step as it was */
 static bool find_stop(event_state *w, double end, double *when, bool *looked) {
-  const double SHORT = 0.01;    /* of the shortest substep */
   const double TOGETHER = 0.05; /* of a slide is left where another ends */
   const scheme_step *step = w->s.step;
-  double shortest = SHORT * SHORTEST_PART * step->step_size;
+  double shortest = SHORTEST_PART * step->step_size;
   bool any = false;
   *when = INFINITY;
   *looked = false;
