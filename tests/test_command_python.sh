@@ -65,6 +65,8 @@ check "a row a step" n_lines 301 t.csv
 # Python turns SIGINT into an exception: its handler stays in place
 cat >interrupted.py <<'PYTHON'
 import os, signal
+# as it is, but where the test was started without interrupts
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import ode
 world = ode.World()
 for k in range(5):
