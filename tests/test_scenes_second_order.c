@@ -220,71 +220,6 @@ static void test_conserving_is_better_than_the_papers_tables(void) {
   scene_result_destroy(result);
 }
 
-/* Momentum, energy and order of mechanisms that nothing drives. */
-static void test_mechanisms_keep_what_they_have(void) {
-  static const char *names[] = {"dumbbell", "ragdoll", "top", "stiff-swing"};
-  for (int k = 0; k < 4; k += test_is_short() ? 3 : 1) {
-    scene_settings settings = test_settings(names[k], NULL);
-    scene_sweep *sweep = test_sweep(names[k], &settings);
-    for (int i = 0; i < sweep->n_rows; i++) {
-      const double *errors = sweep->rows[i].errors;
-      if (k < 3) CU_ASSERT(errors[1] < of_host(1e-11, 1));
-      /* a rounding a step is not taken back */
-      double noise = settings.time / sweep->rows[i].h / 32;
-      CU_ASSERT(errors[3] < of_host(1e-9, fmax(10, noise)));
-    }
-    double ratio = sweep->rows[3].ratios[0];
-    if (!(ratio > 3.8 && ratio < 4.2))
-      fprintf(stderr, "%s: ratio %g\n", names[k], ratio);
-    CU_ASSERT(host_is_single() || (ratio > 3.8 && ratio < 4.2));
-    scene_sweep_destroy(sweep);
-  }
-
-  scene_settings settings = test_settings("dumbbell", "ah");
-  scene_result *result = test_run("dumbbell", &settings);
-  CU_ASSERT(result->errors[1] > 1e-3); // a scheme that does not
-  scene_result_destroy(result);
-}
-
-/* The places of bullets and sliding boxes are known; none gets behind the wall. */
-static void test_bullets_bounce_when_they_hit(void) {
-  static const struct {
-    const char *scheme;
-    double position, velocity;
-  } cases[] = {{"trapezoid", 1e-10, 1e-9},
-               {"conserving", 1e-10, 1e-9},
-               {"gap", 1e-10, 1e-9},
-               {"ah", INFINITY, 1e-7},
-               {"st", INFINITY, 1e-7}};
-  int n_seen = 0;
-  for (int k = 0; k < 5; k++)
-    for (int i = 0; i < 3; i++) {
-      if (test_leaves_out(&n_seen)) continue;
-      scene_settings settings = test_settings("bullets", cases[k].scheme);
-      settings.h = (double[]){0.02, 0.01, 0.0025}[i];
-      scene_result *result = test_run("bullets", &settings);
-      CU_ASSERT_EQUAL(result->counted, 0);
-      CU_ASSERT(result->errors[0] < of_host(cases[k].position, 1));
-      /* at the largest step what hits has not been let bounce yet */
-      if (i > 0 || isfinite(cases[k].position))
-        CU_ASSERT(result->errors[1] < of_host(cases[k].velocity, 100));
-      scene_result_destroy(result);
-    }
-}
-
-static void test_a_crowd_slides_to_its_stops(void) {
-  static const char *const schemes[] = {"trapezoid", "conserving"};
-  for (int k = 0; k < 2; k++) {
-    scene_settings settings = test_settings("sliding-crowd", schemes[k]);
-    settings.h = 0.02;
-    scene_result *result = test_run("sliding-crowd", &settings);
-    CU_ASSERT(result->counted > 8 && result->counted < 24);
-    CU_ASSERT(result->errors[0] < of_host(1e-8, 1));
-    CU_ASSERT(result->errors[1] < of_host(1e-8, 10));
-    scene_result_destroy(result);
-  }
-}
-
 /* Mechanisms and contacts against references that share no code with a step: error
  * in position at h = 0.005 and 0.0025 under schemes of second order. */
 static void test_the_reference_suite_converges(void) {
@@ -337,9 +272,6 @@ int main(void) {
        test_block_slides_in_a_curve_to_second_order},
       {"the conserving scheme on the same cases",
        test_conserving_is_better_than_the_papers_tables},
-      {"bullets bounce when they hit", test_bullets_bounce_when_they_hit},
-      {"a crowd slides to its stops", test_a_crowd_slides_to_its_stops},
-      {"mechanisms keep what they have", test_mechanisms_keep_what_they_have},
       {NULL, NULL}};
   return run_tests("scenes of second order", tests);
 }

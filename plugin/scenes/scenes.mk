@@ -45,9 +45,7 @@ endif HAVE_HOST
 
 # scenes of no paper, with answers of their own
 OWN_SCENE_SOURCES = tests/scenes/own_scenes.c tests/scenes/own_scenes.h \
-  tests/scenes/bullets.c \
-  tests/scenes/gyroscope.c tests/scenes/incline.c tests/scenes/mechanisms.c \
-  tests/scenes/sliding_crowd.c tests/scenes/suite.h \
+  tests/scenes/gyroscope.c tests/scenes/incline.c tests/scenes/suite.h \
   tests/scenes/suite_contacts.c tests/scenes/suite_joints.c
 HOST_TESTS += tests/test_scenes_contacts tests/test_scenes_joints \
   tests/test_scenes_second_order

@@ -4,12 +4,6 @@
 
 static const scene *const SCENES[] = {&scene_gyroscope,
                                       &scene_incline,
-                                      &scene_dumbbell,
-                                      &scene_ragdoll,
-                                      &scene_top,
-                                      &scene_stiff_swing,
-                                      &scene_bullets,
-                                      &scene_sliding_crowd,
                                       &scene_spring_pendulum,
                                       &scene_four_bar,
                                       &scene_gimbal,

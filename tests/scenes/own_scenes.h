@@ -9,14 +9,8 @@ const scene *own_scene_find(const char *name);
 
 extern double incline_heading; /* degrees of the launch, from straight down */
 
-extern const scene scene_bullets;
-extern const scene scene_dumbbell;
 extern const scene scene_gyroscope;
 extern const scene scene_incline;
-extern const scene scene_ragdoll;
-extern const scene scene_sliding_crowd;
-extern const scene scene_stiff_swing;
-extern const scene scene_top;
 
 /* the reference suite */
 extern const scene scene_billiard;
