@@ -54,8 +54,7 @@ world_settings scheme_settings(const scheme_step *step) {
                           .margin = step->options->margin,
                           .measure = step->options->measure,
                           .contacts = step->contacts,
-                          .told = step->told,
-                          .kept = step->kept};
+                          .joints = step->contact_joints};
 }
 
 assembly_request scheme_request(const scheme_step *step,

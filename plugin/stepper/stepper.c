@@ -65,8 +65,7 @@ typedef struct world_stepper {
 
   island_threads threads;
   contact_source contacts;
-  told_contacts told;
-  kept_contacts kept;
+  contact_joints contact_joints;
   force_list forces;
   step_sweep sweep;
   dBodyID *moved; /* of the step in hand: its bodies, */
@@ -192,11 +191,6 @@ static bool sweeps(const world_stepper *stepper) {
          (stepper->scheme->event == NULL || stepper->contacts.function == NULL);
 }
 
-/* A margin of 0 is the host's own: what overlaps. */
-static bool keeps_contacts(const world_stepper *stepper) {
-  return stepper->scheme->keeps_contacts && stepper->options.margin != 0;
-}
-
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
                             size_t n_bodies, size_t n_joints) {
   memory_pool *pool = &stepper->pool;
@@ -219,15 +213,17 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   island_threads_follow_fork(&stepper->threads, world);
   stepper->start_seconds = seconds_now();
   stepper->told_progress = false;
-  stepper->prepared =
-      (stepper->contacts.function == NULL ||
-       contact_source_make_joints(&stepper->contacts, world, step_size,
-                                  stepper->options.margin)) &&
-      told_contacts_find(&stepper->told, world, &stepper->contacts,
-                         process()->is_alive, process()->geom_context) &&
-      (!keeps_contacts(stepper) ||
-       kept_contacts_make_joints(&stepper->kept, world, step_size,
-                                 &stepper->told));
+  /* a margin of 0 is the host's own: what overlaps */
+  const contact_joints_request request = {
+      .world = world,
+      .step_size = step_size,
+      .margin = stepper->options.margin,
+      .keeps = stepper->scheme->keeps_contacts && stepper->options.margin != 0,
+      .source = &stepper->contacts,
+      .memory = &stepper->memory,
+      .is_alive = process()->is_alive,
+      .context = process()->geom_context};
+  stepper->prepared = contact_joints_make(&stepper->contact_joints, &request);
   return stepper->prepared;
 }
 
@@ -337,8 +333,7 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .n_islands = n_islands,
       .forces = &stepper->forces,
       .contacts = &stepper->contacts,
-      .told = &stepper->told,
-      .kept = keeps_contacts(stepper) ? &stepper->kept : NULL,
+      .contact_joints = &stepper->contact_joints,
       .memory = &stepper->memory,
       .observer = process()->observe_solve,
       .observer_context = process()->solve_context,
@@ -693,17 +688,17 @@ static void stepper_end(void *context, dWorldID world, int taken) {
       seconds_now() - stepper->start_seconds >= SLOW_STEP)
     say_progress(stepper, "took", "");
   stepper->steps++;
-  contact_source_remove_joints(&stepper->contacts);
-  kept_contacts_end_step(&stepper->kept, taken && keeps_contacts(stepper));
   if (!stepper->begun) {
     stepper->n_islands = 0;
     stepper->swept = false;
     stepper->step_size = NAN;
   }
   sum_reports(stepper);
+  if (taken) keep_entries(stepper);
+  contact_joints_end_step(&stepper->contact_joints,
+                          taken ? &stepper->memory : NULL);
   if (taken) {
     stepper->time += stepper->step_size;
-    keep_entries(stepper);
     if (stepper->n_islands > 0 && stepper->scheme->committed != NULL)
       stepper->scheme->committed(only_state(stepper));
   }
@@ -736,8 +731,7 @@ static void stepper_release(void *context, dWorldID world) {
   const memory_source *source = stepper->source;
   release_states(stepper);
   contact_source_release(&stepper->contacts);
-  told_contacts_release(&stepper->told);
-  kept_contacts_release(&stepper->kept);
+  contact_joints_release(&stepper->contact_joints);
   step_sweep_release(&stepper->sweep);
   forces_release(&stepper->forces);
   memory_pool_release(&stepper->pool);
@@ -816,7 +810,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   if (stepper != NULL) {
     if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
     if (stepper->scheme != scheme) release_states(stepper);
-    kept_contacts_release(&stepper->kept);
+    contact_joints_release(&stepper->contact_joints);
     stepper->scheme = scheme;
     stepper->options = options;
     island_threads_set(&stepper->threads, world, options.threads);
@@ -831,8 +825,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->options = options;
   stepper->scheme = scheme;
   stepper->contacts.pool = stepper->contacts.inner.pool = &stepper->pool;
-  stepper->told.pool = &stepper->pool;
-  stepper->kept.pool = &stepper->pool;
+  stepper->contact_joints.pool = &stepper->pool;
   stepper->sweep.pool = &stepper->pool;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {

@@ -1,5 +1,5 @@
 /* The contacts of a program's own joints at other poses than the step's start. A
- * contact joint says which geoms it is of. Where they are there (world/told_contacts.h),
+ * contact joint says which geoms it is of. Where they are there (world/contact_joints.h),
  * on its bodies, and asked at the start they tell what the program was told, they are
  * asked again, once a pair. */
 #include "common/vec3.h"
@@ -72,21 +72,19 @@ static bool repeats(const host_contact *told, const host_contact *found) {
 /* The contacts whose geoms are there. Those of a pair that a program made together
  * follow each other. */
 static bool list(world_snapshot *world) {
-  const told_contacts *told = world->settings.told;
+  const contact_joints *joints = world->settings.joints;
   world->n_asked = 0;
-  if (world->settings.asker == NULL || told == NULL) return true;
+  if (world->settings.asker == NULL || joints == NULL) return true;
   if (!ARENA_TAKE(&world->arena, world->asked, world->contacts.n)) return false;
   for (int k = 0; k < world->contacts.n; k++) {
     const world_contact *contact = &world->contacts.items[k];
     if (contact->joint < 0 || contact->stop >= 0 || contact->found >= 0)
       continue;
-    const dWorldJoint *of =
-        told_contacts_there(told, world->joints[contact->joint].id);
-    if (of == NULL) continue;
-    dGeomID geom[2] = {of->contact->geom.g1, of->contact->geom.g2};
-    bool reversed = of->body[0] == NULL;
-    world->asked[world->n_asked++] =
-        (asked_contact){{geom[reversed], geom[!reversed]}, k};
+    const contact_joint *of = contact_joints_find(
+        joints, dJointGetSerial(world->joints[contact->joint].id));
+    if (of != NULL && of->geom[0] != NULL)
+      world->asked[world->n_asked++] =
+          (asked_contact){{of->geom[0], of->geom[1]}, k};
   }
   return true;
 }

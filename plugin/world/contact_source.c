@@ -457,10 +457,7 @@ static bool drop_inner(contact_source *source, ode_mlcp_contact_list *list) {
 /* --- the source ----------------------------------------------------------------- */
 
 void contact_source_release(contact_source *source) {
-  contact_source_remove_joints(source);
-  if (source->joints != NULL) dJointGroupDestroy(source->joints);
   inner_contacts_release(&source->inner);
-  source->joints = NULL;
   source->function = NULL;
   source->n_pushed = 0;
 }
@@ -555,12 +552,12 @@ bool contact_source_find_pairs(contact_source *source, dWorldID world,
                                 list);
 }
 
-bool contact_source_make_joints(contact_source *source, dWorldID world,
-                                double step_size, double margin) {
-  if (source->joints == NULL) source->joints = dJointGroupCreate(0);
+bool contact_source_start_step(contact_source *source, dWorldID world,
+                               double step_size, double margin) {
   ode_mlcp_contact_list *list = &source->list;
   list->pool = source->pool;
-  source->n_pushed = 0;
+  list->n_contacts = source->n_pushed = 0;
+  if (source->function == NULL) return true;
   if (!contact_source_collect(source, world, step_size, margin, list))
     return false;
   if (!POOL_RESERVE(source->pool, source->feedback, list->n_contacts)) {
@@ -570,28 +567,5 @@ bool contact_source_make_joints(contact_source *source, dWorldID world,
   memset(source->feedback, 0,
          (size_t)list->n_contacts * sizeof *source->feedback);
   source->n_pushed = list->n_contacts;
-  for (int i = 0; i < list->n_contacts; i++) {
-    const source_contact *contact = &list->contacts[i];
-    dJointID joint =
-        dJointCreateContact(world, source->joints, &contact->contact);
-    dJointAttach(joint, contact->body[0], contact->body[1]);
-    dJointSetFeedback(joint, &source->feedback[i]);
-    if (source->n_joints++ == 0) source->first_serial = dJointGetSerial(joint);
-  }
   return true;
-}
-
-void contact_source_remove_joints(contact_source *source) {
-  if (source->joints != NULL) dJointGroupEmpty(source->joints);
-  source->n_joints = 0;
-}
-
-const source_contact *contact_source_find(const contact_source *source,
-                                          dJointID joint) {
-  if (source->n_joints == 0) return NULL;
-  unsigned long serial = dJointGetSerial(joint);
-  if (serial < source->first_serial ||
-      serial - source->first_serial >= (unsigned long)source->n_joints)
-    return NULL;
-  return &source->list.contacts[serial - source->first_serial];
 }

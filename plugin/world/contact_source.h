@@ -1,6 +1,5 @@
-/* A world's own source of contacts: the program's collision function, what it
- * found at the present poses, and the contact joints made of it for a step.
- */
+/* A world's own source of contacts: the program's collision function, and what it
+ * found at the present poses. */
 #ifndef ODE_MLCP_WORLD_CONTACT_SOURCE_H
 #define ODE_MLCP_WORLD_CONTACT_SOURCE_H
 
@@ -70,9 +69,6 @@ typedef struct contact_source {
   void *context;
   inner_search inner;         /* its gap context is the lists', too */
   ode_mlcp_contact_list list; /* of the step in hand */
-  dJointGroupID joints;       /* made of `list`, for the step in hand */
-  int n_joints;
-  unsigned long first_serial; /* of these joints; the others follow */
   dJointFeedback *feedback;   /* [n_pushed] of the last step's joints, in the
                                  order of the list */
   int n_pushed;
@@ -128,14 +124,9 @@ void contact_source_hide_again(contact_source *source);
 bool contact_source_find_pairs(contact_source *source, dWorldID world,
                                double step_size, ode_mlcp_contact_list *list);
 
-/** Collect into source->list and make contact joints of it. They are removed by
- *  contact_source_remove_joints, which does nothing where there are none. */
-bool contact_source_make_joints(contact_source *source, dWorldID world,
-                                double step_size, double margin);
-void contact_source_remove_joints(contact_source *source);
-
-/** The contact that a joint was made of; NULL for a program's own joint. */
-const source_contact *contact_source_find(const contact_source *source,
-                                          dJointID joint);
+/** Collect into source->list what a step begins with, with room for the forces of
+ *  joints made of it; nothing where there is no function. As contact_source_collect. */
+bool contact_source_start_step(contact_source *source, dWorldID world,
+                               double step_size, double margin);
 
 #endif

@@ -153,12 +153,15 @@ static void take_source(world_contact *contact,
   }
 }
 
+static bool keeps(const world_snapshot *world) {
+  return world->settings.joints != NULL && world->settings.joints->keeps;
+}
+
 /* True if a contact is open by what is no gap to a structure at rest. */
 static bool is_hardly_open(const world_snapshot *world,
                            const host_contact *point) {
   double h = world->settings.step_size, size = INFINITY;
-  if (world->settings.kept == NULL || point->soft || !(point->gap > 0))
-    return false;
+  if (!keeps(world) || point->soft || !(point->gap > 0)) return false;
   for (int side = 0; side < 2; side++)
     if (point->body[side] >= 0)
       size = fmin(size, vec3_length(point->arm[side]));
@@ -168,27 +171,24 @@ static bool is_hardly_open(const world_snapshot *world,
 static bool read_contact_joint(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
-  if (told_contacts_is_void(world->settings.told, joint->id)) return true;
+  contact_name name = {"contact joint", dJointGetSerial(joint->id)};
+  const contact_joint *listed =
+      contact_joints_find(world->settings.joints, name.number);
+  contact_origin origin = listed != NULL ? listed->origin : CONTACT_TOLD;
+  if (origin == CONTACT_VOID) return true;
   world_contact *contact = next_contact(r);
   bool reversed = dJointGetBody(joint->id, 0) == NULL, usable;
-  contact_name name = {"contact joint", dJointGetSerial(joint->id)};
   if (!read_contact(r, contact, dJointGetStepperContact(joint->id), reversed,
                     joint->body, name, &usable))
     return false;
   if (!usable) return true;
   contact->joint = j;
-  const source_contact *source =
-      world->settings.contacts != NULL
-          ? contact_source_find(world->settings.contacts, joint->id)
-          : NULL;
-  joint->from_source = source != NULL;
-  if (source != NULL) {
-    const ode_mlcp_contact_list *list = &world->settings.contacts->list;
-    take_source(contact, list, (int)(source - list->contacts), false);
-  }
-  contact->point.kept =
-      source == NULL && (is_hardly_open(world, &contact->point) ||
-                         kept_contacts_has(world->settings.kept, joint->id));
+  joint->from_source = origin == CONTACT_FOUND;
+  if (joint->from_source)
+    take_source(contact, &world->settings.contacts->list, listed->found, false);
+  else
+    contact->point.kept =
+        origin == CONTACT_KEPT || is_hardly_open(world, &contact->point);
   world->contacts.n++;
   return true;
 }
@@ -569,7 +569,7 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   world->contacts.polygons =
       settings->contacts != NULL ? settings->contacts->list.polygons : NULL;
   if (!read_joints(&r, islands, n_islands) || !read_given(&r) ||
-      !merge_contacts(&r, 0, settings->kept != NULL))
+      !merge_contacts(&r, 0, keeps(world)))
     return false;
   if (!asked_contacts_find(world)) return outcome_no_memory(out);
   if (settings->measure) measure_depth(&world->contacts, out);

@@ -15,12 +15,11 @@
 #include "host/joints.h"
 #include "rows/contact_rows.h"
 #include "world/contact.h"
+#include "world/contact_joints.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
-#include "world/kept_contacts.h"
 #include "world/outcome.h"
 #include "world/pose.h"
-#include "world/told_contacts.h"
 
 typedef struct world_joint {
   dJointID id;
@@ -58,15 +57,11 @@ typedef struct world_settings {
   bool instant;     /* an impact takes no time: contacts further apart than
                        HAIR_BESIDE are none, and none stops a motor without a
                        limit of force */
-  contact_source *contacts;  /* the collision function and its joints; may be
+  contact_source *contacts;     /* the collision function and its joints; may be
                                NULL */
-  const told_contacts *told; /* void ones are left out; may be NULL */
-  contact_asker
-      *asker; /* asks the geoms of told ones at other poses; NULL: they
+  const contact_joints *joints; /* void ones are left out; may be NULL */
+  contact_asker *asker; /* asks the geoms of joints at other poses; NULL: they
                            are frozen */
-  const kept_contacts
-      *kept; /* joints made for the step of what the program does
-                                not tell of; may be NULL */
   bool
       source_complete; /* what the islands hold of the function's contacts is all
                            that it finds of their bodies: where bodies have not
