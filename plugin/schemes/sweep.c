@@ -14,9 +14,8 @@
 #include "world/pose.h"
 #include "world/rotation.h"
 
-/* Of a body's half thickness: so deep it is on its way through, */
-static const double THROUGH = 0.5;
-/* and so deep it is held, where the program's own collision has to see it. */
+/* Of a body's half thickness: so deep it is held, where the program's own collision has
+ * to see it. */
 static const double SEEN = 0.02;
 /* A mesh's thickness is not known: this part of its size is taken for it. */
 static const double OF_MESH = 0.05;
@@ -44,9 +43,9 @@ struct sweep_pair {
   gap_extent extent[2];
   double inner; /* m: half the thickness of what is fast */
   gap_sweep_result found;
-  bool soft, done;
-  bool held_before, passed_before; /* in the last step */
-  bool covered, meets;             /* of a way */
+  bool kept_apart; /* by hard contacts: what overlaps is held, too */
+  bool done;
+  bool covered, meets; /* of a way */
 };
 
 /* --- the bodies ----------------------------------------------------------- */
@@ -182,15 +181,6 @@ static bool find_components(step_sweep *sweep, dWorldID world) {
   return true;
 }
 
-static bool is_mesh(dGeomID geom) {
-  int type = dGeomGetClass(geom);
-  return type == dTriMeshClass || type == dHeightfieldClass;
-}
-
-static bool has_mesh(const dGeomID geom[2]) {
-  return is_mesh(geom[0]) || is_mesh(geom[1]);
-}
-
 /* --- the pairs ------------------------------------------------------------ */
 
 static bool is_held_by_sweep(const step_sweep *sweep, int b) {
@@ -208,9 +198,9 @@ static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
   return NULL;
 }
 
-static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft,
-                    bool sees_gaps) {
-  sweep_pair pair = {.geom = {one, other}, .soft = soft};
+static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
+                    bool kept_apart, bool sees_gaps) {
+  sweep_pair pair = {.geom = {one, other}, .kept_apart = kept_apart};
   for (int side = 0; side < 2; side++)
     pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
   if (!is_held_by_sweep(sweep, pair.body[0]) &&
@@ -238,80 +228,22 @@ static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft,
 
 /* --- pairs of programs that make their contacts themselves ----------------- */
 
-/* The contact joint of this step between two bodies, or a body and the world. */
-static dJointID contact_between(dBodyID one, dBodyID other) {
+/* True if a contact joint of this step keeps two bodies apart, or a body and the world,
+ * and lets neither sink in as its spring does. */
+static bool are_kept_apart(dBodyID one, dBodyID other) {
   int n_joints = dBodyGetNumJoints(one);
   for (int j = 0; j < n_joints; j++) {
     dJointID joint = dBodyGetJoint(one, j);
-    if (dJointGetType(joint) != dJointTypeContact) continue;
+    const dContact *contact = dJointGetType(joint) == dJointTypeContact
+                                  ? dJointGetStepperContact(joint)
+                                  : NULL;
     dBodyID a = dJointGetBody(joint, 0), b = dJointGetBody(joint, 1);
-    if ((a == one && b == other) || (a == other && b == one)) return joint;
+    if (contact != NULL &&
+        !(contact->surface.mode & (dContactSoftERP | dContactSoftCFM)) &&
+        ((a == one && b == other) || (a == other && b == one)))
+      return true;
   }
-  return NULL;
-}
-
-static bool is_soft(dJointID joint) {
-  const dContact *contact =
-      joint != NULL ? dJointGetStepperContact(joint) : NULL;
-  return contact != NULL &&
-         (contact->surface.mode & (dContactSoftERP | dContactSoftCFM)) != 0;
-}
-
-static unsigned long serial_of(dGeomID geom) {
-  dBodyID body = dGeomGetBody(geom);
-  return body != NULL ? dBodyGetSerial(body) : 0;
-}
-
-static const sweep_known *find_known(const step_sweep *sweep, dGeomID one,
-                                     dGeomID other) {
-  for (int i = 0; i < sweep->n_known; i++) {
-    const sweep_known *known = &sweep->known[i];
-    bool same = known->geom[0] == one && known->geom[1] == other;
-    bool turned = known->geom[0] == other && known->geom[1] == one;
-    if ((same && known->serial[0] == serial_of(one) &&
-         known->serial[1] == serial_of(other)) ||
-        (turned && known->serial[1] == serial_of(one) &&
-         known->serial[0] == serial_of(other)))
-      return known;
-  }
-  return NULL;
-}
-
-/* m/s: how fast two bodies' centres close along a normal into the first. */
-static double closing_speed(const double normal[3], const double one[],
-                            const double other[]) {
-  return (other != NULL ? vec3_dot(normal, other) : 0) -
-         (one != NULL ? vec3_dot(normal, one) : 0);
-}
-
-static double closing_of(const step_sweep *sweep, const sweep_pair *pair) {
-  const double *u[2] = {NULL, NULL};
-  for (int side = 0; side < 2; side++)
-    if (pair->body[side] >= 0) u[side] = sweep->bodies[pair->body[side]].u;
-  return closing_speed(pair->found.normal, u[0], u[1]);
-}
-
-/* A pair that was held in the last step, and of which the program then made no contact,
- * is meant to pass: in this step, and for as long as it overlaps. */
-static bool is_let_pass(const sweep_pair *pair) {
-  return pair->held_before ||
-         (pair->passed_before && pair->found.start_gap <= HAIR_BESIDE);
-}
-
-static bool note_known(step_sweep *sweep) {
-  sweep->n_known = 0;
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    const sweep_pair *pair = &sweep->pairs[i];
-    if (!pair->done && !is_let_pass(pair)) continue;
-    if (!POOL_GROW(sweep->pool, sweep->known, sweep->n_known + 1)) return false;
-    sweep_known *known = &sweep->known[sweep->n_known++];
-    *known = (sweep_known){.held = pair->done};
-    for (int side = 0; side < 2; side++) {
-      known->geom[side] = pair->geom[side];
-      known->serial[side] = serial_of(pair->geom[side]);
-    }
-  }
-  return true;
+  return false;
 }
 
 /* A look into a space around the way of one geom. */
@@ -324,7 +256,6 @@ typedef struct space_look {
 
 static void look_at_near(void *data, dGeomID one, dGeomID other) {
   space_look *look = data;
-  const int before = look->sweep->n_pairs;
   if (one != look->probe) other = one;
   if (look->status != GAP_OK || other == look->geom) return;
   if (dGeomIsSpace(other)) {
@@ -337,14 +268,9 @@ static void look_at_near(void *data, dGeomID one, dGeomID other) {
        dAreConnectedExcluding(body, others, dJointTypeContact)) ||
       find_pair(look->sweep, look->geom, other) != NULL)
     return;
-  dJointID contact = contact_between(body, others);
-  look->status = add_pair(look->sweep, look->geom, other,
-                          look->soft_world || is_soft(contact), false);
-  const sweep_known *known = find_known(look->sweep, look->geom, other);
-  if (known == NULL || look->sweep->n_pairs == before) return;
-  sweep_pair *pair = &look->sweep->pairs[before];
-  pair->held_before = known->held && contact == NULL;
-  pair->passed_before = !known->held;
+  look->status =
+      add_pair(look->sweep, look->geom, other,
+               !look->soft_world && are_kept_apart(body, others), false);
 }
 
 /* The space that all others around a geom are in. */
@@ -413,8 +339,8 @@ static int find_pairs(step_sweep *sweep, const sweep_request *request) {
     return GAP_NO_MEMORY;
   for (int i = 0; i < sweep->list.n_pairs; i++) {
     const source_pair *pair = &sweep->list.pairs[i];
-    if (add_pair(sweep, pair->geom[0], pair->geom[1], pair->soft || soft_world,
-                 true) != GAP_OK)
+    if (add_pair(sweep, pair->geom[0], pair->geom[1],
+                 !pair->soft && !soft_world, true) != GAP_OK)
       return GAP_NO_MEMORY;
   }
   return GAP_OK;
@@ -459,47 +385,23 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
   return sees_gaps ? 0 : SEEN * least;
 }
 
-/* How deep what passes through goes, at the least. What is behind a mesh is not
- * seen: there it is no more than what is seen. */
-static double through_depth(const sweep_pair *pair) {
-  return (has_mesh(pair->geom) ? SEEN : THROUGH) * pair->inner;
-}
-
-/* The place where a pair would meet, if one of it went through the other. */
+/* The place where a pair meets. */
 static int meet(step_sweep *sweep, const sweep_request *request,
                 sweep_pair *pair) {
-  const double PART = 1e-3; /* of a depth, to which it is found */
-  gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
-                              .extent = {pair->extent[0], pair->extent[1]},
-                              .depth = through_depth(pair),
-                              .tolerance = PART * THROUGH * pair->inner,
-                              .start_gap = NAN};
+  double depth = held_depth(pair, request->contacts->function != NULL);
+  gap_sweep_request sought = {
+      .geom = {pair->geom[0], pair->geom[1]},
+      .extent = {pair->extent[0], pair->extent[1]},
+      .depth = depth,
+      .tolerance = depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1),
+      .start_gap = NAN};
   for (int side = 0; side < 2; side++)
     set_mover(sweep, pair->body[side], &sought.mover[side]);
   int status = gap_sweep(sweep->gaps, &sought, &pair->found);
   sweep->queries += pair->found.queries;
-  if (status == GAP_NO_MEMORY) return status;
-  if (status != GAP_OK || is_let_pass(pair)) pair->found.hits = false;
-  if (!pair->found.hits) return GAP_OK;
-  if (pair->found.start_gap <= HAIR_BESIDE && pair->soft) {
-    pair->found.hits = false; /* it sinks in as deep as its spring lets it */
-    return GAP_OK;
-  }
-  double depth = held_depth(pair, request->contacts->function != NULL);
-  gap_sweep_result through = pair->found;
-  sought.depth = depth;
-  sought.tolerance = depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1);
-  if (through.start_gap <= HAIR_BESIDE) {
-    sought.depth = SEEN * pair->inner;
-    sought.tolerance = 0.1 * sought.depth;
-  }
-  status = gap_sweep(sweep->gaps, &sought, &pair->found);
-  sweep->queries += pair->found.queries;
-  if (status != GAP_OK || !pair->found.hits) pair->found = through;
-  /* what overlaps and parts is on its way out: a gap deep within a mesh may say
-   * that it goes down */
-  if (request->contacts->function == NULL && through.start_gap <= HAIR_BESIDE &&
-      has_mesh(pair->geom) && closing_of(sweep, pair) <= 0)
+  /* what was seen to overlap, and is not kept apart, is let pass */
+  if (status != GAP_OK ||
+      (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart))
     pair->found.hits = false;
   return status == GAP_NO_MEMORY ? status : GAP_OK;
 }
@@ -568,13 +470,11 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
   if (!step_sweep_open(sweep)) return false;
   if (find_any_fast(sweep, request, &any) != GAP_OK) return false;
-  if (!any) sweep->n_known = 0;
   if (!any) return true;
   arena_start(&sweep->arena);
   if (!read_bodies(sweep, request) || !find_components(sweep, request->world) ||
       find_pairs(sweep, request) != GAP_OK ||
-      hold_all(sweep, request) != GAP_OK ||
-      (request->contacts->function == NULL && !note_known(sweep)))
+      hold_all(sweep, request) != GAP_OK)
     return false;
   for (int b = 0; b < request->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];

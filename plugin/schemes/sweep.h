@@ -14,14 +14,6 @@ typedef struct sweep_body sweep_body;
 typedef struct sweep_pair sweep_pair;
 typedef struct sweep_index sweep_index;
 
-/** A pair of a program that makes its contacts itself, which was held in the last step
- *  or let pass then. */
-typedef struct sweep_known {
-  unsigned long serial[2]; /* of the bodies; 0: none */
-  dGeomID geom[2];         /* to tell geoms of one body apart */
-  bool held;               /* just now */
-} sweep_known;
-
 /** Starts as zeros with `pool` set, the owner's. */
 typedef struct step_sweep {
   memory_pool *pool;
@@ -33,8 +25,6 @@ typedef struct step_sweep {
   ode_mlcp_contact_list list; /* of pairs */
   sweep_pair *pairs;
   int n_pairs;
-  sweep_known *known; /* [n_known] */
-  int n_known;
   sweep_body *bodies; /* of the step in hand */
   int n_bodies;
   int *component;     /* [n_bodies] sets of what joints tie together */
