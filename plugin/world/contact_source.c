@@ -285,7 +285,6 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
                 "a pair of geoms has a body of another world");
 
   if (list->pairs_only) {
-    if (!of_interest(list, body1, body2)) return ODE_MLCP_OK;
     if (!POOL_GROW(list->pool, list->pairs, list->n_pairs + 1))
       return fail_memory(list);
     list->pairs[list->n_pairs++] = (source_pair){

@@ -60,17 +60,12 @@ static bool is_dynamic(const collision *c, int body) {
   return world_is_dynamic(c->world, body);
 }
 
-/* Relative velocity of two bodies along J from the kinematic ones alone, or from
- * both. */
-static double speed_along(const collision *c, const int body[2],
-                          const double J[2][6], bool kinematic_only) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    int b = body[side];
-    if (b < 0 || (kinematic_only && is_dynamic(c, b))) continue;
-    for (int i = 0; i < 6; i++) sum += J[side][i] * c->request->v[6 * b + i];
-  }
-  return sum;
+/* Relative velocity of two bodies along J from the kinematic ones alone. */
+static double driven_speed(const collision *c, const int body[2],
+                           const double J[2][6]) {
+  const int driven[2] = {is_dynamic(c, body[0]) ? -1 : body[0],
+                         is_dynamic(c, body[1]) ? -1 : body[1]};
+  return row_rate(J, driven, c->request->v);
 }
 
 static ode_mlcp_error complain(const collision *c, const char *what) {
@@ -89,20 +84,15 @@ static double coefficient(const host_surface *surface, int d) {
   return fmin(fmax(mu, 0), MU_INFINITE);
 }
 
-/* Turn the axes so that the first is along the slip. */
-static void align_with_slip(const collision *c, const touch *touch,
-                            const double motion[2], double axis[2][3]) {
-  double slip[2], first[3] = {0, 0, 0};
-  for (int d = 0; d < 2; d++) {
-    double J[2][6];
-    host_contact_jacobian(J, touch->point, axis[d]);
-    slip[d] = speed_along(c, touch->body, J, false) - motion[d];
-  }
-  double size = hypot(slip[0], slip[1]);
-  if (!(size > SLIP_FLOOR)) return;
-  for (int d = 0; d < 2; d++) vec3_add_scaled(first, slip[d] / size, axis[d]);
-  vec3_copy(axis[0], first);
-  vec3_cross(axis[1], touch->point->normal, axis[0]);
+/* Turn the axes so that the first is along the slip of the contact's first body. */
+static void align_with_slip(const collision *c, const world_contact *contact,
+                            double axis[2][3]) {
+  double slip[3], size;
+  world_contact_slip(contact, c->request->v, slip);
+  if (!((size = vec3_length(slip)) > SLIP_FLOOR)) return;
+  for (int i = 0; i < 3; i++)
+    axis[0][i] = (world_contact_swapped(contact) ? -slip[i] : slip[i]) / size;
+  vec3_cross(axis[1], contact->point.normal, axis[0]);
 }
 
 /* A moving surface's directions are those of the program. */
@@ -123,7 +113,7 @@ static void add_contact(collision *c, int k) {
   c->n_touches++;
   double axis[2][3];
   host_contact_axes(axis, added->point);
-  if (!has_own_axes(surface)) align_with_slip(c, added, surface->motion, axis);
+  if (!has_own_axes(surface)) align_with_slip(c, contact, axis);
   host_contact_jacobian(added->J[0], added->point, added->point->normal);
   added->surface[0] = -surface->motion[2];
   for (int d = 0; d < 2; d++) {
@@ -223,7 +213,7 @@ static void select_collision(collision *c) {
   for (int i = 0; i < c->n_touches; i++) {
     const touch *touch = &c->touches[i];
     double speed =
-        touch->surface[0] + speed_along(c, touch->body, touch->J[0], false);
+        touch->surface[0] + row_rate(touch->J[0], touch->body, c->request->v);
     if (speed < -APPROACHING)
       c->collides[component[some_dynamic(c, touch->body)]] = true;
   }
@@ -336,7 +326,7 @@ static ode_mlcp_error reduce(reduction *work, arena *arena) {
       apply_root(&row[6 * place], 1 / root[place].linear,
                  root[place].lower_inverse, tie->J[side]);
     }
-    targets[i] = tie->target - speed_along(c, tie->body, tie->J, true);
+    targets[i] = tie->target - driven_speed(c, tie->body, tie->J);
     /* rows of metres and of radians count the same */
     double length = sqrt(dot_of(n, row, row));
     for (int k = 0; k < n && length > 0; k++) row[k] /= length;
@@ -378,7 +368,7 @@ static bool reduce_row(const reduction *work, int i, int direction) {
   double *row = &work->rows[(size_t)at * (size_t)s];
   memset(row, 0, (size_t)s * sizeof *row);
   work->surface[at] =
-      touch->surface[direction] + speed_along(c, touch->body, J, true);
+      touch->surface[direction] + driven_speed(c, touch->body, J);
   for (int side = 0; side < 2; side++) {
     int place = touch->body[side] < 0 ? -1 : c->place[touch->body[side]];
     for (int k = 0; k < 6 && place >= 0; k++) {

@@ -8,7 +8,6 @@
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "rows/hair.h"
-#include "world/patch.h"
 #include "world/rotation.h"
 
 /* --- bodies by their address ---------------------------------------------- */

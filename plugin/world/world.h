@@ -12,9 +12,9 @@
 #include <ode/stepper.h>
 
 #include "common/arena.h"
+#include "host/contacts.h"
 #include "host/joints.h"
 #include "rows/contact_rows.h"
-#include "world/contact.h"
 #include "world/contact_joints.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
@@ -30,6 +30,28 @@ typedef struct world_joint {
   int first_stop, n_stops; /* into the stops beside the contacts */
   int contact;             /* what its contact is, -1: none, or left out */
 } world_joint;
+
+/** A contact, or a stop that a joint has not reached: whatever has a gap. */
+typedef struct world_contact {
+  host_contact point; /* of a stop: body, gap, multiplicity, bounce and whether
+                         it is a spring alone */
+  contact_identity identity; /* in the order of point.body */
+  int joint;  /* a stop's, or the contact joint; -1: found at other poses */
+  int found;  /* number in the collision function's list, -1: not from there */
+  int stop;   /* into the stops beside the contacts, -1: a contact */
+  bool asked; /* its geoms tell of it at other poses, too */
+  double
+      axis_rate[3]; /* 1/s: of an asked one, how the direction that its surface
+                          gives has changed from step to step */
+  /* the scheme's to set; a new contact is active, a stop is not */
+  bool active;   /* takes part in solves */
+  bool held;     /* touched when the velocities were last solved for */
+  bool slipping; /* its friction was at its limit then */
+  double hit;    /* s: when it last took part in an impact; -INFINITY */
+  bool
+      known_pair; /* its bodies touched when velocities were last solved for, */
+  bool overlaps_pair; /* and were being moved apart */
+} world_contact;
 
 /** Contacts and what they refer to. */
 typedef struct world_contacts {
@@ -216,6 +238,16 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,
                       int match[]);
+
+/** Leave out those of the contacts [n] of two bodies that others of them imply: between
+ *  them, with their normal and surface, and with the gap that they make of it there.
+ *  These are no longer active.
+ *  @param cfm       of contacts without one of their own
+ *  @param way       m: what gravity moves in a step, see rows/hair.h
+ *  @param left_out  counts them
+ *  @return false where memory ran out. */
+bool patch_thin_out(double cfm, double way, world_contact *const contacts[],
+                    int n, arena *scratch, int *left_out);
 
 /* --- asked again ------------------------------------------------------------- */
 
