@@ -463,11 +463,11 @@ static void test_a_slide_is_braked(void) {
 /* ---- hard ones ---------------------------------------------------------- */
 
 /* Compliance of 1e-11 of the diagonal, as light and thin bodies have it, and
- * slips that contradict each other by ten times the tolerance: proximal steps
- * that soften by more than that settle a thousandth a step of what redundant
- * impulses share, and end short of a quarter of these. */
+ * slips that contradict each other by ten times the tolerance: to meet it redundant
+ * contacts have to push and pull with twenty times what they carry. All velocities are
+ * right, and three quarters of these are found. */
 static void test_nearly_rigid(void) {
-  enum { N_WALLS = 60, MAY_BE_LEFT = 3 };
+  enum { N_WALLS = 60, MAY_BE_LEFT = N_WALLS / 4 };
   int n_left = 0;
   for (int k = 0; k < N_WALLS; k++) {
     test_problem problem;
@@ -478,7 +478,9 @@ static void test_nearly_rigid(void) {
           (k % 2 ? 5e-12 : 5e-11) * mlcp_row_diagonal(&problem.mlcp, r);
       problem.rows[r].bias += 1e-10 * sin(1.7 * r + k);
     }
-    n_left += status_of(&problem) != SOLVER_SOLVED;
+    solver_status status = status_of(&problem);
+    CU_ASSERT(solver_succeeded(status));
+    n_left += status != SOLVER_SOLVED;
   }
   printf("  %d of %d walls left\n", n_left, N_WALLS);
   CU_ASSERT(n_left <= MAY_BE_LEFT);

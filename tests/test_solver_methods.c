@@ -9,7 +9,6 @@
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
-#include "solver/homotopy.h"
 #include "solver/spread.h"
 #include "lcp/lemke_factor.h"
 #include "solver/solver.h"
@@ -28,8 +27,7 @@ static void open_work(solve_work *work, const mlcp_problem *problem) {
   CU_ASSERT_EQUAL_FATAL(box_build(&work->box, &work->arena, problem),
                         BOX_BUILT);
   CU_ASSERT_FATAL(solve_work_reserve(work) && continuation_reserve(work) &&
-                  interior_point_reserve(work) && pivots_reserve(work) &&
-                  homotopy_reserve(work));
+                  interior_point_reserve(work) && pivots_reserve(work));
   CU_ASSERT_FATAL(body_blocks_order(&work->blocks, work->box.n_bodies,
                                     work->box.body_pairs,
                                     work->box.n_body_pairs));
@@ -481,26 +479,22 @@ static void test_interior_of_motors(void) {
     double low, high, p;
   } motors[] = {{-3, -2, -2}, {-0.5, 4, -0.5}, {-4, 3, -1}, {2, 3, 2}};
   const double along[6] = {1};
-  for (int cross_over = 0; cross_over < 2; cross_over++) {
-    const interior_point_options options = {.start = 1,
-                                            .cross_over = cross_over};
-    test_problem problem;
-    solve_work work;
-    problem_init(&problem);
-    for (int i = 0; i < 4; i++) {
-      int body = problem_add_box(&problem, 1, 3 * i, 0, 0, 0.5, 0.5, 0.5);
-      problem.bodies[body].v_free[0] = 1;
-      problem_add_row(&problem, body, -1, along, NULL, 0, motors[i].low,
-                      motors[i].high);
-    }
-    open_work(&work, &problem.mlcp);
-    CU_ASSERT(interior_point_solve(&work, &options));
-    CU_ASSERT(work.residual <= work.target);
-    for (int i = 0; i < 4; i++)
-      CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], motors[i].p, 1e-9);
-    close_work(&work);
-    problem_release(&problem);
+  test_problem problem;
+  solve_work work;
+  problem_init(&problem);
+  for (int i = 0; i < 4; i++) {
+    int body = problem_add_box(&problem, 1, 3 * i, 0, 0, 0.5, 0.5, 0.5);
+    problem.bodies[body].v_free[0] = 1;
+    problem_add_row(&problem, body, -1, along, NULL, 0, motors[i].low,
+                    motors[i].high);
   }
+  open_work(&work, &problem.mlcp);
+  CU_ASSERT(interior_point_solve(&work, 1));
+  CU_ASSERT(work.residual <= work.target);
+  for (int i = 0; i < 4; i++)
+    CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], motors[i].p, 1e-9);
+  close_work(&work);
+  problem_release(&problem);
 }
 
 /* An active set that is all wrong is put right by as many factorisations as it takes

@@ -286,11 +286,10 @@ double box_residual(const box_problem *box, const double p[],
 }
 
 double box_softness(const box_problem *box, int row, double prox) {
-  const double regular = 1e-12, least_prox = 1e-11;
+  const double regular = 1e-12;
   double A = box->diagonal[row];
   double own = box->compliance[row] + box->relaxation * A;
-  if (own > regular * A && prox > least_prox) prox = least_prox;
-  return larger_of(own, prox * A);
+  return own > regular * A ? own : prox * A;
 }
 
 /* ---- to and from the problem's impulses ---------------------------------- */

@@ -21,6 +21,10 @@
  * the rows' own compliance settles by more than half in a stage. Stages whose
  * active set does not change reuse the factors, so that the last digits cost a
  * solve each. Where Newton's method stalls, prox goes up again.
+ *
+ * From where an interior point got stuck nothing but a handful of rows is wrong, and
+ * these are stubborn: all stages but the first go by pivots (pivots.c), which follow the
+ * path past the turning points that a proximal term leaves, the last without that term.
  */
 #include "solver/continuation.h"
 
@@ -31,12 +35,12 @@
 #include "common/vec3.h"
 #include "solver/active_set.h"
 #include "solver/newton.h"
-#include "solver/spread.h"
+#include "solver/pivots.h"
 
 struct continuation_space {
   /* [n_rows] a row's slip and the slip's change along a step, impulses on trial,
-     the point to go on from; its states, and those that are factored */
-  double *slip, *slip_step, *trial_p, *anchor;
+     the point to go on from, the problem's own bias; states, and those factored */
+  double *slip, *slip_step, *trial_p, *anchor, *own_bias;
   int *kept_state, *factored_state;
   /* [6 n_bodies] velocities, a step of them, what is missing in their balance */
   double *newton_v, *newton_dv, *balance, *momentum;
@@ -60,6 +64,7 @@ bool continuation_reserve(solve_work *work) {
   struct continuation_space *s = work->continuation;
   return ARENA_TAKE(arena, s->slip, n) && ARENA_TAKE(arena, s->slip_step, n) &&
          ARENA_TAKE(arena, s->trial_p, n) && ARENA_TAKE(arena, s->anchor, n) &&
+         ARENA_TAKE(arena, s->own_bias, n) &&
          ARENA_TAKE(arena, s->kept_state, n) &&
          ARENA_TAKE(arena, s->factored_state, n) &&
          ARENA_TAKE(arena, s->newton_v, n_v) &&
@@ -257,6 +262,25 @@ static bool run_stage(continuation *c, double most_spent) {
   return true;
 }
 
+/* The same by pivots. */
+static bool pivot_stage(continuation *c) {
+  solve_work *work = c->work;
+  box_problem *box = &work->box;
+  const double *anchor = c->space.anchor;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
+  memcpy(c->space.own_bias, box->bias, bytes);
+  memcpy(work->p, anchor, bytes);
+  box->relaxation = c->prox;
+  for (int r = 0; r < box->n_rows; r++)
+    box->bias[r] -= c->prox * box->diagonal[r] * anchor[r];
+  bool solved = pivots_solve(work, 150 + box->n_rows / 8);
+  box->relaxation = 0;
+  memcpy(box->bias, c->space.own_bias, bytes);
+  memcpy(work->kept_p, work->p, bytes);
+  c->factored_prox = -1; // work->blocks are the pivots'
+  return solved;
+}
+
 /* With the factors of the last stage a digit costs a solve: go on from its end to
  * well below the target while the active set stands. */
 static void refine(continuation *c) {
@@ -358,6 +382,45 @@ bool continuation_solve(solve_work *work, bool from_nothing) {
       solve_work_take(work, c.space.anchor);
       active_set_of_guess(work);
     }
+  }
+  solve_work_restore_best(work);
+  return false;
+}
+
+bool continuation_by_pivots(solve_work *work) {
+  enum { MAX_STAGES = 40, MAX_FAILURES = 4 };
+  const double first_prox = 1e-2;   // leaves the point where a path got stuck
+  const double many_changes = 2e-3; // Newton's method for a prox above it
+  const double shrink = 0.1, growth = 10;
+  const double least_prox =
+      1e-12; // below it none: rounding of the diagonal's sums
+  const box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
+  continuation c = {.space = *work->continuation,
+                    .work = work,
+                    .box = box,
+                    .prox = first_prox,
+                    .factored_prox = -1,
+                    .most_changes = box->n_rows};
+  double failed_prox = 0;
+  int n_failures = 0;
+  memcpy(c.space.anchor, work->p, bytes);
+  active_set_of_guess(work);
+  for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
+    bool by_newton = c.prox > many_changes && box->n_compliances == 0;
+    if (!(by_newton && run_stage(&c, INFINITY)) && !pivot_stage(&c)) {
+      n_failures++;
+      failed_prox = c.prox;
+      c.prox = smaller_of(larger_of(growth * c.prox, least_prox), 1);
+      continue;
+    }
+    n_failures = 0;
+    solve_work_take(work, work->kept_p);
+    if (work->residual <= work->target) return true;
+    if (c.prox == 0 || work->best_residual <= work->enough) break;
+    memcpy(c.space.anchor, work->kept_p, bytes);
+    c.prox = larger_of(shrink * c.prox, sqrt(c.prox * failed_prox));
+    if (c.prox < least_prox) c.prox = 0;
   }
   solve_work_restore_best(work);
   return false;

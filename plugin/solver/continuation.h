@@ -17,4 +17,10 @@ bool continuation_reserve(solve_work *work);
  */
 bool continuation_solve(solve_work *work, bool from_nothing);
 
+/**
+ * The same from the point where an interior point got stuck: but for its beginning by
+ * pivots, a last stage without proximal term, and whatever couples rows.
+ */
+bool continuation_by_pivots(solve_work *work);
+
 #endif

@@ -9,8 +9,7 @@
  *   J dv + (C + R) dp = t_low / s_low - t_high / s_high - (w - y_low + y_high)
  *
  * with R lower triangular, so that every iteration has the pattern and the
- * cost of one step of the active set. Which limits the path makes for is seen
- * before it gets there: once that hardly changes, that active set is tried.
+ * cost of one step of the active set.
  *
  * Everything about limits is kept by fours of rows in one place, and an
  * iteration goes over them a few times with the same operations in every lane.
@@ -21,13 +20,12 @@
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/active_set.h"
-#include "solver/pivots.h"
 
 /* The proximal term about the present point, of a row's diagonal. It stands in
  * the matrix alone, so that it costs a share of a step and moves no solution.
  * Where steps get short, more of it lets go of what is nearly rigid: below the
- * second figure it makes no odds to what holds a step up. */
+ * second figure it makes no odds to what holds a step up. Piles of cards need both, and
+ * the third. */
 static const double first_prox = 1e-5, felt_prox = 1e-4;
 static const double prox_again = 1e-3; // of a run that is not the first
 static const double least_prox = 1e-9, most_prox = 0.1;
@@ -38,21 +36,19 @@ enum { LOW, HIGH };
 /* Four rows. A limit that a row has not got has `has` 0, s and unit 1 and
  * everything else 0, so that no pass has to ask. */
 typedef struct row_group {
-  four s[2], y[2];      /* distances to the limits, their multipliers */
-  four ds[2], dy[2];    /* a step of them */
-  four t[2], kept_t[2]; /* by how much s y is to change */
-  four lift[2];         /* t / s */
-  four stiffness[2];    /* y / s */
-  four has[2];          /* 1 or 0 */
-  four unit;            /* scale^2 / A: what s y is measured in */
-  four coefficient;     /* of the row that limits follow */
-  four_mask state;      /* what the last step made for */
-  int normal[4];        /* the row that limits follow */
+  four s[2], y[2];   /* distances to the limits, their multipliers */
+  four ds[2], dy[2]; /* a step of them */
+  four t[2];         /* by how much s y is to change */
+  four lift[2];      /* t / s */
+  four stiffness[2]; /* y / s */
+  four has[2];       /* 1 or 0 */
+  four unit;         /* scale^2 / A: what s y is measured in */
+  four coefficient;  /* of the row that limits follow */
+  int normal[4];     /* the row that limits follow */
 } row_group;
 
 struct interior_space {
   row_group *groups; /* [n_groups] */
-  double *path_p;    /* [n_rows] the point on the path while others are tried */
 };
 
 /* The path's state beside the point itself. */
@@ -63,15 +59,13 @@ typedef struct interior {
   int n_groups;
   long n_limits;
   double mu, prox;
-  int n_changed; /* rows whose state that the last step made for was new */
 } interior;
 
 bool interior_point_reserve(solve_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
   return ARENA_TAKE(arena, work->interior, 1) &&
-         ARENA_TAKE(arena, work->interior->groups, (n + 3) / 4) &&
-         ARENA_TAKE(arena, work->interior->path_p, n);
+         ARENA_TAKE(arena, work->interior->groups, (n + 3) / 4);
 }
 
 static bool has_limit(const box_problem *box, int row, int side) {
@@ -140,19 +134,15 @@ KERNEL bool any_of_four(four_mask mask) {
 }
 
 /* What a limit adds to R, and the weights of clusters whose compliance is not
- * coupled. @return the worst slip that no multiplier makes up, m/s: what the
- * proximal term and steps shorter than the whole left. */
+ * coupled. */
 KERNEL double weigh_rows(interior *in) {
   const box_problem *box = in->box;
   const box_weights *weights = &in->work->weights;
-  const double *w = in->work->w;
-  four worst = four_of(0), prox = four_of(in->prox);
+  four prox = four_of(in->prox);
   for (int i = 0; i < in->n_groups; i++) {
     row_group *g = &in->groups[i];
     for (int side = LOW; side <= HIGH; side++)
       g->stiffness[side] = g->y[side] / g->s[side];
-    four slip = *(const four *)(w + 4 * i) - g->y[LOW] + g->y[HIGH];
-    worst = larger_four(larger_four(slip, -slip), worst);
     four soft = *(const four *)(box->compliance + 4 * i) +
                 prox * *(const four *)(box->diagonal + 4 * i);
     four own = 1 / (soft + g->stiffness[LOW] + g->stiffness[HIGH]);
@@ -163,46 +153,20 @@ KERNEL double weigh_rows(interior *in) {
         -own * g->coefficient * (g->stiffness[LOW] - g->stiffness[HIGH]) *
         normal;
   }
-  return largest_of_four(worst);
+  return 0;
 }
 
-/* What the right side of a step aims at. */
-typedef enum aim_kind {
-  AIM_STRAIGHT, /* s y = mu units */
-  AIM_CURVED,   /* the same less the second order of the step that stands */
-  AIM_LONGER,   /* the last targets, products that would leave the neighbourhood
-                   of mu on a step of `length` brought back to it */
-  AIM_BACK      /* the targets before those */
-} aim_kind;
-
-/* By how much products that a step would lead to have to change to be back within
- * their bounds; not by more than the upper one, as a product far above it is best
- * left alone. */
-KERNEL four product_correction(four product, four lowest, four highest) {
-  four down = larger_four(highest - product, -highest);
-  four change = four_where(product > highest, down, four_of(0));
-  return four_where(product < lowest, lowest - product, change);
-}
-
-KERNEL void take_aim(interior *in, aim_kind kind, double mu, double length) {
-  const four least = four_of(0.1 * mu), most = four_of(10 * mu);
+/* The right side of a step to s y = mu units, less the second order of the step that
+ * stands where `curved`. */
+KERNEL void take_aim(interior *in, bool curved, double mu) {
   const double *w = in->work->w;
   for (int i = 0; i < in->n_groups; i++) {
     row_group *g = &in->groups[i];
     for (int side = LOW; side <= HIGH; side++) {
-      four t = mu * g->unit, s = g->s[side], y = g->y[side];
-      if (kind == AIM_CURVED) t -= g->ds[side] * g->dy[side];
-      t = g->has[side] * (t - s * y);
-      if (kind == AIM_BACK) t = g->kept_t[side];
-      if (kind == AIM_LONGER) {
-        four product = (s + length * g->ds[side]) * (y + length * g->dy[side]);
-        four change =
-            product_correction(product, least * g->unit, most * g->unit);
-        g->kept_t[side] = g->t[side];
-        t = g->t[side] + g->has[side] * change;
-      }
-      g->t[side] = t;
-      g->lift[side] = t / s;
+      four t = mu * g->unit;
+      if (curved) t -= g->ds[side] * g->dy[side];
+      g->t[side] = g->has[side] * (t - g->s[side] * g->y[side]);
+      g->lift[side] = g->t[side] / g->s[side];
     }
     *(four *)(in->work->r + 4 * i) = -*(const four *)(w + 4 * i) +
                                      (g->y[LOW] + g->lift[LOW]) -
@@ -258,64 +222,45 @@ KERNEL double sum_products(const interior *in, double length) {
 }
 
 /* The step is taken. Distances step on their own: taken anew as differences they
- * would lose all their digits towards the end. The limits that it makes for are
- * those whose distance shrinks by a larger share than their multiplier does.
- * @return the sum of s y in units. */
+ * would lose all their digits towards the end. @return the sum of s y in units. */
 KERNEL double take_step(interior *in, double length) {
   solve_work *work = in->work;
   double sum = 0;
-  four_mask n_same = {0};
   for (int i = 0; i < in->n_groups; i++) {
     row_group *g = &in->groups[i];
     four product[2];
-    four_mask at[2];
     for (int side = LOW; side <= HIGH; side++) {
-      at[side] = g->ds[side] * g->y[side] < g->dy[side] * g->s[side];
       g->s[side] += length * g->ds[side];
       g->y[side] += length * g->dy[side];
       product[side] = g->s[side] * g->y[side] / g->unit;
     }
     sum = add_in_order(sum, product[LOW], product[HIGH]);
-    // a mask that is set is -1, which is ROW_AT_LOW
-    four_mask state = (at[LOW] & ~at[HIGH]) - at[HIGH];
-    n_same -= state == g->state;
-    g->state = state;
     *(four *)(work->p + 4 * i) += length * *(const four *)(work->dp + 4 * i);
   }
-  long long same = n_same[0] + n_same[1] + n_same[2] + n_same[3];
-  in->n_changed = 4 * in->n_groups - (int)same;
   return sum;
 }
 
-typedef enum pass_kind { WEIGH, AIM, STEP, SUM, TAKE } pass_kind;
+typedef enum pass_kind { WEIGH, AIM, AIM_CURVED, STEP, SUM, TAKE } pass_kind;
 
-KERNEL double run_pass(interior *in, pass_kind pass, aim_kind kind, double mu,
-                       double length) {
+/* @param x  mu of an aim, else the length of a step */
+KERNEL double run_pass(interior *in, pass_kind pass, double x) {
   switch (pass) {
     case WEIGH: return weigh_rows(in);
+    case AIM: take_aim(in, false, x); return 0;
+    case AIM_CURVED: take_aim(in, true, x); return 0;
     case STEP: return step_limits(in);
-    case SUM: return sum_products(in, length);
-    case TAKE: return take_step(in, length);
-    case AIM: break;
+    case SUM: return sum_products(in, x);
+    case TAKE: break;
   }
-  switch (kind) {
-    case AIM_STRAIGHT: take_aim(in, AIM_STRAIGHT, mu, length); break;
-    case AIM_CURVED: take_aim(in, AIM_CURVED, mu, length); break;
-    case AIM_LONGER: take_aim(in, AIM_LONGER, mu, length); break;
-    case AIM_BACK: take_aim(in, AIM_BACK, mu, length); break;
-  }
-  return 0;
+  return take_step(in, x);
 }
 
-WIDE static double run_pass_wide(interior *in, pass_kind pass, aim_kind kind,
-                                 double mu, double length) {
-  return run_pass(in, pass, kind, mu, length);
+WIDE static double run_pass_wide(interior *in, pass_kind pass, double x) {
+  return run_pass(in, pass, x);
 }
 
-static double run_pass_any(interior *in, pass_kind pass, aim_kind kind,
-                           double mu, double length) {
-  return six_is_wide() ? run_pass_wide(in, pass, kind, mu, length)
-                       : run_pass(in, pass, kind, mu, length);
+static double run_pass_any(interior *in, pass_kind pass, double x) {
+  return six_is_wide() ? run_pass_wide(in, pass, x) : run_pass(in, pass, x);
 }
 
 /* The mean s y in units of a sum of them; 0 when no row has a limit. */
@@ -345,12 +290,11 @@ static void weigh_coupled(interior *in, const box_cluster *cluster) {
   box_system_invert(m, A, weights->full + cluster->first_compliance);
 }
 
-/* @param unbalance  out: see weigh_rows, of the scale */
-static bool factor_point(interior *in, double *unbalance) {
+static bool factor_point(interior *in) {
   solve_work *work = in->work;
   const box_problem *box = in->box;
   if (!solve_work_spend(work, work->cost.factorisation)) return false;
-  *unbalance = run_pass_any(in, WEIGH, AIM_STRAIGHT, 0, 0) / box->scale;
+  run_pass_any(in, WEIGH, 0);
   for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++)
     if (box->clusters[c].first_compliance >= 0)
       weigh_coupled(in, &box->clusters[c]);
@@ -359,110 +303,33 @@ static bool factor_point(interior *in, double *unbalance) {
   return box_system_factor(&work->blocks, box, &work->weights, alone);
 }
 
-/* The step towards what is aimed at. @return the longest along it. */
-static double aim(interior *in, aim_kind kind, double mu, double length) {
+/* The step towards mu. @return the longest along it. */
+static double aim(interior *in, pass_kind how, double mu) {
   solve_work *work = in->work;
-  run_pass_any(in, AIM, kind, mu, length);
+  run_pass_any(in, how, mu);
   box_system_solve(&work->blocks, in->box, &work->weights, work->r, work->dv,
                    work->dp, work->scratch);
   work->spent += work->cost.solve;
-  return run_pass_any(in, STEP, kind, mu, length);
-}
-
-/* ---- crossing over to an active set -------------------------------------- */
-
-static void give_states(const interior *in) {
-  for (int row = 0; row < in->box->n_rows; row++)
-    in->work->state[row] = (int)in->groups[row / 4].state[row % 4];
-}
-
-/* The active set read last, corrected all at once, else row by row; unless it
- * reaches the target, the point on the path is as it was. */
-static bool cross_over(interior *in) {
-  // the set read is all but right, or the path has not come far enough
-  const active_set_options few = {.max_factorisations = 5,
-                                  .max_all_changes = 5,
-                                  .max_share = 0.02,
-                                  .patience = 0};
-  const long max_pivots = 40; // more than a handful of rows is no such set
-  solve_work *work = in->work;
-  double *path_p = work->interior->path_p;
-  size_t bytes = sizeof(double) * (size_t)in->box->n_rows;
-  memcpy(path_p, work->p, bytes);
-  give_states(in);
-  if (active_set_correct(work, &few)) return true;
-
-  memcpy(work->p, path_p, bytes);
-  give_states(in);
-  active_set_put_at_limits(work, work->p);
-  if (pivots_finish(work, max_pivots)) return true;
-  memcpy(work->p, path_p, bytes);
-  solve_work_evaluate(work);
-  return false;
-}
-
-/* When to cross over: the active set read holds still, and more so after every
- * try. */
-typedef struct crossing {
-  double ripe; /* at a complementarity of at most this */
-  int few;     /* with at most so many rows read anew */
-  int n_left;  /* tries */
-} crossing;
-
-static bool is_ripe(const crossing *crossing, const interior *in,
-                    double length) {
-  const double long_enough = 0.7;
-  return crossing->n_left > 0 && in->mu <= crossing->ripe &&
-         length >= long_enough && in->n_changed <= crossing->few;
+  return run_pass_any(in, STEP, 0);
 }
 
 /* ---- the path ------------------------------------------------------------ */
 
-/* Gondzio's corrections: a step that is cut short by few rows becomes longer at
- * the price of a solve. @return the length of the step that stands. */
-static double lengthen(interior *in, double mu, double length) {
-  enum { MAX_CORRECTIONS = 3 };
-  const double long_enough = 0.95, worth_it = 0.01;
-  double *path_dp = in->work->interior->path_p;
-  size_t bytes = sizeof(double) * (size_t)in->box->n_rows;
-  for (int k = 0; k < MAX_CORRECTIONS && length < long_enough; k++) {
-    memcpy(path_dp, in->work->dp, bytes);
-    double longer = aim(in, AIM_LONGER, mu, smaller_of(1, 1.5 * length + 0.3));
-    if (!(longer > length + worth_it)) {
-      memcpy(in->work->dp, path_dp, bytes);
-      run_pass_any(in, AIM, AIM_BACK, mu, length);
-      run_pass_any(in, STEP, AIM_BACK, mu, length);
-      break;
-    }
-    length = longer;
-  }
-  return length;
-}
-
 /* One predictor and corrector; where the second-order correction itself is what
- * keeps the step short, a plain step towards the centre instead.
+ * keeps the step short (piles of cards), a plain step towards the centre instead.
  * @return the length of the step, 0 when nothing moves any more. */
 static double advance(interior *in) {
   // as shares of the whole step and of mu
   const double shortest = 0.1, plain_share = 0.5, least = 1e-10;
   const double into_the_open = 0.9; // of the way to the nearest limit
   const double short_step = 0.3, long_step = 0.7;
-  double left, mu = in->mu;
-  if (!factor_point(in, &left)) return 0;
-  double predicted = aim(in, AIM_STRAIGHT, 0, 0);
-  double after =
-      mean_product(in, run_pass_any(in, SUM, AIM_STRAIGHT, 0, predicted));
+  double mu = in->mu;
+  if (!factor_point(in)) return 0;
+  double predicted = aim(in, AIM, 0);
+  double after = mean_product(in, run_pass_any(in, SUM, predicted));
   double ratio = mu > 0 ? after / mu : 0;
-
-  // products that are small before slips balance are at the wrong limits
-  double least_goal = smaller_of(left * left, mu);
-  double goal = larger_of(mu * ratio * ratio * ratio, least_goal);
-  double length = aim(in, AIM_CURVED, goal, 0);
-  if (length < shortest) {
-    goal = larger_of(mu * plain_share, least_goal);
-    length = aim(in, AIM_STRAIGHT, goal, 0);
-  }
-  length = lengthen(in, goal, length);
+  double length = aim(in, AIM_CURVED, mu * ratio * ratio * ratio);
+  if (length < shortest) length = aim(in, AIM, plain_share * mu);
   if (!isfinite(length) || length < least) return 0;
   if (length < short_step)
     in->prox = smaller_of(larger_of(in->prox * change_of_prox,
@@ -471,7 +338,7 @@ static double advance(interior *in) {
   else if (length > long_step)
     in->prox = larger_of(in->prox / change_of_prox, least_prox);
   if (length < 1) length *= larger_of(into_the_open, 1 - mu);
-  in->mu = mean_product(in, run_pass_any(in, TAKE, AIM_STRAIGHT, 0, length));
+  in->mu = mean_product(in, run_pass_any(in, TAKE, length));
   in->work->iterations++;
   return isfinite(in->mu) ? length : 0;
 }
@@ -493,27 +360,22 @@ static bool is_stuck(patience *p, double length, double residual) {
   return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
 }
 
-bool interior_point_solve(solve_work *work,
-                          const interior_point_options *options) {
+bool interior_point_solve(solve_work *work, double start_at) {
   enum { MAX_ITERATIONS = 50 }; // one that ends at all ends within 20
   const box_problem *box = &work->box;
   interior in = {.work = work,
                  .box = box,
                  .groups = work->interior->groups,
                  .n_groups = (box->n_rows + 3) / 4,
-                 .prox = options->warm ? prox_again : first_prox};
-  if (!options->warm) memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
-  move_inside(work, sqrt(options->start));
+
+                 .prox = start_at < 1 ? prox_again : first_prox};
+  move_inside(work, sqrt(start_at));
   solve_work_evaluate(work);
-  start(&in, options->start);
+  start(&in, start_at);
   memset(work->dp, 0, sizeof(double) * (size_t)box->n_rows);
-  in.mu = mean_product(&in, run_pass_any(&in, TAKE, AIM_STRAIGHT, 0, 0));
+  in.mu = mean_product(&in, run_pass_any(&in, TAKE, 0));
 
   patience patience = {.best = INFINITY};
-  // sets read at more than the first figure are wrong in many rows
-  crossing crossing = {.ripe = 1e-7,
-                       .few = box->n_rows / 50 + 1,
-                       .n_left = options->cross_over ? 3 : 0};
   for (int i = 0; i < MAX_ITERATIONS; i++) {
     double length = advance(&in);
     if (length == 0) break;
@@ -521,11 +383,6 @@ bool interior_point_solve(solve_work *work,
     if (work->residual <= work->target ||
         is_stuck(&patience, length, work->residual))
       break;
-    if (!is_ripe(&crossing, &in, length)) continue;
-    if (cross_over(&in)) return true;
-    crossing.ripe = 0.01 * in.mu; // two digits, one or two iterations, on
-    crossing.few = in.n_changed / 2;
-    crossing.n_left--;
   }
   solve_work_restore_best(work);
   return work->residual <= work->target;

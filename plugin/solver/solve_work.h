@@ -37,7 +37,6 @@ typedef struct solve_work {
   struct interior_space *interior;
   struct pivot_space *pivot_space;
   struct continuation_space *continuation;
-  struct homotopy_space *homotopy;
   struct cone_newton *cone;
 
   double target; /* residual to be reached */

@@ -9,7 +9,6 @@
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
-#include "solver/homotopy.h"
 #include "solver/spread.h"
 #include "solver/lemke_mlcp.h"
 
@@ -116,44 +115,35 @@ static bool pivot_from_guess(solve_work *work, const double guess[]) {
   return pivots_finish(work, 50 + work->box.n_rows / 8);
 }
 
-/* Not from the guess: what is hard has limits to change that last step's impulses
- * lie close to, and from nothing the path ends more often, and no later. */
+/* From nothing: what is hard has limits to change that last step's impulses lie close
+ * to, and from nothing the path ends more often, and no later. */
 static bool follow_interior(solve_work *work, const double guess[]) {
   (void)guess;
-  return interior_point_solve(
-      work, &(interior_point_options){.start = 1, .cross_over = true});
+  take_guess(work, NULL);
+  return interior_point_solve(work, 1);
 }
 
 /* Past the turning points at which an interior point gets stuck, from there. */
 static bool lead_on(solve_work *work, const double guess[]) {
-  const double prox = 1e-2; // leaves the point where it got stuck
   (void)guess;
-  return homotopy_solve(work, prox);
-}
-
-/* The same path from its beginning, where hardly anything turns. */
-static bool lead_from_nothing(solve_work *work, const double guess[]) {
-  (void)guess;
-  take_guess(work, NULL);
-  return homotopy_solve(work, 1);
+  return continuation_by_pivots(work);
 }
 
 /* An interior point from the best point, with products that belong to the residual
  * there: the path from it is another one. Where that leads to no better point, larger
  * products do, up to those of a point of which nothing is known. */
 static bool restart_interiors(solve_work *work, const double guess[]) {
-  const double power = 1.5, growth = 3; // of products; of them after a failure
-  const double worth_it = 0.9;          // of the residual
+  const double growth = 3;     // of products after a failure
+  const double worth_it = 0.9; // of the residual
   double share = 1, before = INFINITY;
   for (;;) {
     share = work->best_residual < worth_it * before ? 1 : growth * share;
     before = work->best_residual;
-    interior_point_options options = {
-        .start = share * pow(before, power), .warm = true, .cross_over = true};
-    if (options.start > 1) return false;
+    double start = share * before * before;
+    if (start > 1) return false;
     solve_work_restore_best(work);
     work->stage = SOLVER_STAGE_INTERIOR;
-    if (interior_point_solve(work, &options)) return true;
+    if (interior_point_solve(work, start)) return true;
     if (is_over(work)) return false;
     work->stage = SOLVER_STAGE_HOMOTOPY;
     if (lead_on(work, guess)) return true;
@@ -169,7 +159,6 @@ static const struct {
               {SOLVER_STAGE_PIVOTS, pivot_from_guess},
               {SOLVER_STAGE_INTERIOR, follow_interior},
               {SOLVER_STAGE_HOMOTOPY, lead_on},
-              {SOLVER_STAGE_HOMOTOPY, lead_from_nothing},
               {SOLVER_STAGE_INTERIOR, restart_interiors}};
 
 /* The guess if it is good enough, else stage after stage until one reaches the target,
@@ -281,8 +270,7 @@ static solver_report solve_by_stages(solve_work *work,
   double *slips;
   if (!ARENA_TAKE(&work->arena, slips, work->box.problem->n_rows) ||
       !begin(work, options) || !continuation_reserve(work) ||
-      !interior_point_reserve(work) || !pivots_reserve(work) ||
-      !homotopy_reserve(work))
+      !interior_point_reserve(work) || !pivots_reserve(work))
     return no_memory();
   set_limits(work, options, usual_share);
   bool reached =
