@@ -58,9 +58,14 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
 /** Add the gyroscopic torque in the host's implicit form to `force`. */
 void host_body_add_gyroscopic_torque(host_body *body, double step_size);
 
-/** How far a body's row J [6] gives way to an impulse by turning, J I^-1 J' of its
- *  angular part; 0 where the body is kinematic. */
-double host_body_turn_mobility(const host_body *body, const double J[6]);
+/** J M^-1 J' of a row between two bodies, -1 for the world: how far it gives way to an
+ *  impulse, in 1/kg of a row in metres. */
+double host_row_mobility(const host_body bodies[], const int body[2],
+                         const double J[2][6]);
+
+/** True if a row of such a CFM gives way more than the bodies do. */
+bool host_row_gives_way(const host_body bodies[], const int body[2],
+                        const double J[2][6], double cfm, double step_size);
 
 /** The body's 6 x 6 mass matrix in the world's frame. */
 void host_body_mass(const host_body *body, double M[36]);

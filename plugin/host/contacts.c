@@ -202,27 +202,13 @@ void host_contact_jacobian(double J[2][6], const host_contact *contact,
   vec3_cross(J[1] + 3, axis, contact->arm[1]);
 }
 
-/* True if the normal row gives way more than the bodies. */
-static bool gives_way(const host_contact *contact, const host_body bodies[],
-                      double cfm, double step_size) {
-  double compliance = cfm / step_size, J[2][6];
-  for (int side = 0; side < 2; side++)
-    if (contact->body[side] >= 0 && !bodies[contact->body[side]].kinematic)
-      compliance -= 1 / bodies[contact->body[side]].mass;
-  if (compliance <= 0) return false;
-  host_contact_jacobian(J, contact, contact->normal);
-  for (int side = 0; side < 2; side++)
-    if (contact->body[side] >= 0)
-      compliance -=
-          host_body_turn_mobility(&bodies[contact->body[side]], J[side]);
-  return compliance > 0;
-}
-
 void host_contact_find_soft(host_contact *contact, const host_body bodies[],
                             double world_cfm, double step_size) {
   bool softer = contact->surface.cfm > world_cfm; /* NAN: no */
   double cfm = isnan(contact->surface.cfm) ? world_cfm : contact->surface.cfm;
-  bool swings = gives_way(contact, bodies, cfm, step_size);
+  double J[2][6];
+  host_contact_jacobian(J, contact, contact->normal);
+  bool swings = host_row_gives_way(bodies, contact->body, J, cfm, step_size);
   contact->soft = softer || swings;
   contact->stiff = softer && !swings;
 }

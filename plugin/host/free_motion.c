@@ -43,10 +43,20 @@ void host_body_free_velocity(const host_body *body, double step_size,
   vec3_add_scaled(v_free + 3, step_size, turn);
 }
 
-double host_body_turn_mobility(const host_body *body, const double J[6]) {
-  double sum = 0;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      sum += J[3 + i] * body->inverse_inertia[3 * i + j] * J[3 + j];
+double host_row_mobility(const host_body bodies[], const int body[2],
+                         const double J[2][6]) {
+  double sum = 0, turned[3];
+  for (int side = 0; side < 2; side++) {
+    if (body[side] < 0 || bodies[body[side]].kinematic) continue;
+    const host_body *of = &bodies[body[side]];
+    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
+    sum +=
+        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
+  }
   return sum;
+}
+
+bool host_row_gives_way(const host_body bodies[], const int body[2],
+                        const double J[2][6], double cfm, double step_size) {
+  return cfm / step_size > host_row_mobility(bodies, body, J);
 }

@@ -187,19 +187,6 @@ bool host_row_holds(const host_joint_rows *joint, unsigned i, double cfm) {
          !joint->soft[i];
 }
 
-bool host_row_gives_way(const double J[2][6], double cfm,
-                        const host_body *bodies[2], double step_size) {
-  double compliance = cfm / step_size;
-  for (int side = 0; side < 2 && compliance > 0; side++) {
-    const double *j = J[side];
-    if (bodies[side] == NULL || bodies[side]->kinematic) continue;
-    compliance -=
-        (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]) / bodies[side]->mass +
-        host_body_turn_mobility(bodies[side], j);
-  }
-  return compliance > 0;
-}
-
 /* How a joint's stops are asked for their ERP and told it. */
 typedef struct stop_parameters {
   dJointType type;
@@ -391,12 +378,12 @@ int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]) {
   return n;
 }
 
-void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
-                          double step_size) {
+void host_joint_find_soft(host_joint_rows *joint, const host_body bodies[],
+                          const int body[2], double step_size) {
   const host_rows *rows = &joint->rows;
   for (unsigned i = 0; i < rows->count; i++)
     joint->soft[i] =
-        host_row_gives_way(rows->J[i], rows->cfm[i], bodies, step_size);
+        host_row_gives_way(bodies, body, rows->J[i], rows->cfm[i], step_size);
 }
 
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {

@@ -86,14 +86,9 @@ int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]);
 bool host_joint_read_errors(host_joint_rows *joint, dJointID id,
                             double step_size);
 
-/** Find which rows are so soft, `bodies` being those of the joint, NULL for the
- *  world. */
-void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
-                          double step_size);
-
-/** True if a row of such a CFM gives way more than the bodies do. */
-bool host_row_gives_way(const double J[2][6], double cfm,
-                        const host_body *bodies[2], double step_size);
+/** Find which rows are so soft, between `body` [2] of `bodies`, -1 for the world. */
+void host_joint_find_soft(host_joint_rows *joint, const host_body bodies[],
+                          const int body[2], double step_size);
 
 /** The largest position error of a joint's rows, m or rad; 0 where the host ran
  *  out of memory. */

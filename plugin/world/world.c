@@ -223,7 +223,7 @@ static int find_stops(const world_reader *r, int j, host_joint_stop found[]) {
 
 /* Stops with a value that is no number are left to the host's rows, which name
  * it once the stop is reached. */
-static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
+static bool read_stops(world_reader *r, int j) {
   host_joint_stop found[dStepperJointStopsMax];
   world_joint *joint = &r->world->joints[j];
   int count = find_stops(r, j, found);
@@ -242,8 +242,8 @@ static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
     contact->point.surface.erp = found[i].erp;
     contact->point.surface.cfm = stop->cfm;
     bool softer = stop->cfm > r->world->cfm;
-    bool swings = host_row_gives_way(stop->J, stop->cfm, bodies,
-                                     r->world->settings.step_size);
+    bool swings = host_row_gives_way(r->world->bodies, joint->body, stop->J,
+                                     stop->cfm, r->world->settings.step_size);
     contact->point.soft = softer || swings;
     contact->point.stiff = softer && !swings;
     if (contact->point.soft) keep_spring(r, &contact->point.surface);
@@ -318,15 +318,12 @@ static bool read_joint_rows(world_reader *r, int j) {
   if (!(r->errors ? host_joint_read_errors(rows, joint->id, r->step_size)
                   : read(rows, joint->id, r->step_size, world->settings.erp)))
     return outcome_no_memory(r->out);
-  const host_body *bodies[2];
-  for (int side = 0; side < 2; side++)
-    bodies[side] =
-        joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
-  host_joint_find_soft(rows, bodies, world->settings.step_size);
+  host_joint_find_soft(rows, world->bodies, joint->body,
+                       world->settings.step_size);
   keep_springs(r, rows);
   if (!world->settings.instant) limit_motors(world, joint->body, rows);
   bool stops = world->settings.margin != 0 || world->settings.stops;
-  if (stops && !read_stops(r, j, bodies)) return false;
+  if (stops && !read_stops(r, j)) return false;
   double bad_value;
   const char *bad_name = host_joint_bad_value(rows, &bad_value);
   if (bad_name != NULL)

@@ -182,8 +182,11 @@ static inline bool world_is_dynamic(const world_snapshot *world, int body) {
 }
 
 /** J M^-1 J' of a row between two bodies. */
-double world_row_mobility(const world_snapshot *world, const int body[2],
-                          const double J[2][6]);
+static inline double world_row_mobility(const world_snapshot *world,
+                                        const int body[2],
+                                        const double J[2][6]) {
+  return host_row_mobility(world->bodies, body, J);
+}
 
 /* --- contacts -------------------------------------------------------------- */
 

@@ -5,19 +5,6 @@
 #include "common/vec3.h"
 #include "world/world.h"
 
-double world_row_mobility(const world_snapshot *world, const int body[2],
-                          const double J[2][6]) {
-  double sum = 0, turned[3];
-  for (int side = 0; side < 2; side++) {
-    if (!world_is_dynamic(world, body[side])) continue;
-    const host_body *of = &world->bodies[body[side]];
-    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
-    sum +=
-        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
-  }
-  return sum;
-}
-
 void world_contact_jacobian(const world_contacts *contacts, int k,
                             double J[2][6]) {
   const world_contact *contact = &contacts->items[k];
