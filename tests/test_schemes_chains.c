@@ -179,6 +179,7 @@ static void check_chains(const char *scheme, double most) {
 }
 
 static void test_conserving_gains_nothing(void) {
+  if (left_out_in_single("what rows that contradict each other gain")) return;
   check_chains("scheme=conserving", 1e-9);
 }
 

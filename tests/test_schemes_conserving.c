@@ -384,9 +384,10 @@ static void test_taut_chains_gain_nothing(void) {
   static const double sizes[] = {0.05, 0.01, 0.002};
   static const int links[] = {2, 4, 7};
   const int STEPS = 15, MOST_SOLVES = 500; /* a step, at the mean */
+  const bool some = left_out_in_single("steps of 2 ms");
   int n_seen = 0;
   for (int k = 0; k < 18; k++) {
-    if (test_leaves_out(&n_seen)) continue;
+    if (test_leaves_out(&n_seen) || (some && sizes[k % 3] < 0.01)) continue;
     mechanism m;
     double h = sizes[k % 3], momentum[3], most = -INFINITY;
     int n = links[k / 3 % 3], solves = 0;

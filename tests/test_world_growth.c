@@ -19,8 +19,8 @@ static void test_what_hangs_on_a_body(void) {
   dBodyID ball = NULL;
   for (int i = 0; i < N; i++) {
     ball = create_ball(world, 1, 1);
-    dBodySetPosition(ball, 3 * i, 0, 1);
-    dContact contact = contact_at(&surface, 3 * i, 0, 0, 1e-6);
+    dBodySetPosition(ball, 3 * (i % 10), 0, 1);
+    dContact contact = contact_at(&surface, 3 * (i % 10), 0, 0, 1e-6);
     dJointAttach(dJointCreateContact(world, group, &contact), ball, tray);
   }
   for (int k = 0; k < 2; k++)
