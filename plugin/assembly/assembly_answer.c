@@ -39,11 +39,8 @@ double assembly_contact_w(const assembly *a, int k) {
   if (a->contact_row[k] < 0) return NAN;
   const mlcp_row *row = &a->rows[a->contact_row[k]];
   const int *body = a->contacts->items[k].point.body;
-  double w = row->compliance * a->solution.p[a->contact_row[k]] + row->bias;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
-      w += row->J[side][i] * a->x[6 * body[side] + i];
-  return w;
+  return row->compliance * a->solution.p[a->contact_row[k]] + row->bias +
+         row_rate(row->J, body, a->x);
 }
 
 double assembly_joint_impulse(const assembly *a, int joint, unsigned i) {

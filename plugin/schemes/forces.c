@@ -268,17 +268,12 @@ static bool start_row(extra_row *row, const spring_line *line,
   bool dynamic = false;
   memcpy(row->body, line->body, sizeof row->body);
   memcpy(row->J, line->J, sizeof row->J);
-  *moving = 0;
-  for (int side = 0; side < 2; side++) {
-    int b = line->body[side];
-    if (b < 0) continue;
-    bool kinematic = home->bodies[b].kinematic;
-    dynamic |= !kinematic;
-    for (int i = 0; i < 6; i++) {
-      if (kinematic) row->J[side][i] = 0;
-      *moving += row->J[side][i] * v[6 * b + i];
-    }
-  }
+  for (int side = 0; side < 2; side++)
+    if (world_is_dynamic(home, line->body[side]))
+      dynamic = true;
+    else
+      memset(row->J[side], 0, sizeof row->J[side]);
+  *moving = row_rate(row->J, line->body, v);
   return dynamic;
 }
 
