@@ -327,6 +327,17 @@ static void test_bounce_waits_for_the_touch(void) {
   dWorldDestroy(s.world);
 }
 
+/* By hand: in 0.1 s 1 m/s becomes 1.1 m/s, 1.05 m/s of it where the contact is met, at
+ * most 0.105 m deep. A half of 1.05^2 less what is fallen through there, which is lifted
+ * again, rises by sqrt(0.25 (1.05^2 - 0.21) + 0.21), and is slower by half a step. */
+static void test_a_bounce_is_no_deeper_than_a_step(void) {
+  const double up = sqrt(0.25 * (1.1025 - 0.21) + 0.21) - 0.05;
+  CU_ASSERT_DOUBLE_EQUAL(row_bounce_target(0.5, -1, -1.1, -0.105, 0.1), up,
+                         1e-14);
+  CU_ASSERT_DOUBLE_EQUAL(row_bounce_target(0.5, -1, -1.1, -0.5, 0.1), up,
+                         1e-14);
+}
+
 static void test_edges_oppose_the_slip_in_the_ellipse(void) {
   scene s;
   create_scene(&s, 77);
@@ -630,6 +641,8 @@ int main(void) {
       {"gaps are not scaled", test_gaps_are_not_scaled},
       {"no glue across a gap", test_no_glue_across_a_gap},
       {"a bounce waits for the touch", test_bounce_waits_for_the_touch},
+      {"a bounce is no deeper than a step",
+       test_a_bounce_is_no_deeper_than_a_step},
       {"edges oppose the slip in the ellipse",
        test_edges_oppose_the_slip_in_the_ellipse},
       {"contacts of a structure rest alike",

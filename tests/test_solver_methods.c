@@ -417,6 +417,29 @@ static void test_continuation_with_friction(void) {
   }
 }
 
+/* Two boxes pushed by 3/4 of what friction holds in a circle: it holds one, and of the
+ * other, whose ellipse is half as wide there, 1/2. */
+static void test_polygons_that_begin_alike(void) {
+  const double up[3] = {0, 0, 1};
+  test_problem problem;
+  solve_work work;
+  problem_init(&problem);
+  for (int i = 0; i < 2; i++) {
+    const double below[3] = {2 * i, 0, 0};
+    problem_add_box(&problem, 2, 2 * i, 0, 0, 0.5, 0.5, 0.5); // no arm
+    problem_add_contact(&problem, i, -1, below, up, 0, 0.8, 4);
+    problem.bodies[i].v_free[1] = 0.75 * 0.8 * g_h;
+  }
+  problem.pairs[problem.frictions[1].first_pair + 1].u[1] *= 0.5;
+  open_work(&work, &problem.mlcp);
+  solve_work_evaluate(&work);
+  CU_ASSERT(continuation_solve(&work, true));
+  CU_ASSERT_DOUBLE_EQUAL(work.v[1], 0, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(work.v[7], 0.25 * 0.8 * g_h, 1e-9);
+  close_work(&work);
+  problem_release(&problem);
+}
+
 /* A push that takes the first generator beyond its limit and the second to 0.8 of its
  * own: one slides, the other holds. */
 static void test_continuation_with_half_a_slide(void) {
@@ -622,6 +645,7 @@ int main(void) {
       {"pivots of loose cubes", test_pivots_of_loose_cubes},
       {"pivots of a tower", test_pivots_of_a_tower},
       {"continuation of a tower", test_continuation_of_a_tower},
+      {"polygons that begin alike", test_polygons_that_begin_alike},
       {"continuation with friction", test_continuation_with_friction},
       {"continuation with half a slide", test_continuation_with_half_a_slide},
       {"continuation of moving boxes", test_continuation_of_moving_boxes},
