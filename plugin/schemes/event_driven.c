@@ -854,7 +854,7 @@ static world_settings settings_of(event_state *w) {
     settings.margin = fmax(settings.margin, HAIR_BESIDE);
   settings.source_complete = settings.margin == margin;
   settings.stops = true;
-  settings.asker = &w->s.asker;
+  settings.asker = &w->s.matcher;
   return settings;
 }
 

@@ -56,7 +56,6 @@ struct second_order {
   world_snapshot *here;  /* at the start; contacts have `active` set */
   world_snapshot middle; /* where the Jacobians are taken */
   world_matcher matcher;
-  contact_asker asker;
   const contact_entry **known; /* [here's contacts] what the last substep left,
                                      NULL: nothing, */
   const contact_entry **known_at; /* and [contacts of the problem] */

@@ -25,7 +25,7 @@ static bool same_pair(const asked_contact *a, const asked_contact *b) {
 static bool ask(const world_snapshot *home, world_snapshot *world,
                 const asked_contact asked[], int n, double margin,
                 world_contacts *found, int match[]) {
-  contact_asker *asker = world->settings.asker;
+  world_matcher *asker = world->settings.asker;
   const world_contact *first = &home->contacts.items[asked[0].number];
   contact_entry *keys;
   int count = contact_source_query(world->settings.contacts->inner.gaps,
@@ -53,8 +53,7 @@ static bool ask(const world_snapshot *home, world_snapshot *world,
   }
   for (int i = 0; i < n; i++)
     world_contact_key(&keys[i], home, &home->contacts, asked[i].number);
-  return world_match_keys(&asker->matcher, keys, n, world, found, INFINITY,
-                          match);
+  return world_match_keys(asker, keys, n, world, found, INFINITY, match);
 }
 
 /* True if a contact is what the program was told. The host has points on either

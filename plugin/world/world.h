@@ -62,7 +62,7 @@ typedef struct world_contacts {
 } world_contacts;
 
 typedef struct asked_contact asked_contact;
-typedef struct contact_asker contact_asker;
+typedef struct world_matcher world_matcher;
 
 /** How a world is read. */
 typedef struct world_settings {
@@ -82,7 +82,7 @@ typedef struct world_settings {
   contact_source *contacts;     /* the collision function and its joints; may be
                                NULL */
   const contact_joints *joints; /* void ones are left out; may be NULL */
-  contact_asker *asker; /* asks the geoms of joints at other poses; NULL: they
+  world_matcher *asker; /* asks the geoms of joints at other poses; NULL: they
                            are frozen */
   bool
       source_complete; /* what the islands hold of the function's contacts is all
@@ -220,10 +220,11 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
                        const world_contacts *contacts, int k);
 
 /** Room for matching the contacts of two snapshots; starts as zeros. */
-typedef struct world_matcher {
+struct world_matcher {
   contact_memory memory;
   arena arena, key_arena;
-} world_matcher;
+  gap_contact *found; /* of geoms that were asked */
+};
 
 /**
  * Find contacts of one snapshot among those of another, of the same bodies in
@@ -253,13 +254,6 @@ bool patch_thin_out(double cfm, double way, world_contact *const contacts[],
                     int n, arena *scratch, int *left_out);
 
 /* --- asked again ------------------------------------------------------------- */
-
-/** Room for asking a snapshot's geoms; starts as zeros, its memory ends with the
- *  snapshots' pool. */
-struct contact_asker {
-  world_matcher matcher;
-  gap_contact *found; /* of a pair */
-};
 
 /** Find the contacts of `world`, just read, that its geoms repeat: their features are
  *  known then, too. Without settings.asker there are none.
