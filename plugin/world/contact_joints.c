@@ -129,14 +129,6 @@ static void make_found(contact_joints *joints,
 
 /* --- kept: what is told ---------------------------------------------------------- */
 
-static bool moves(dBodyID body) {
-  return body != NULL && dBodyIsEnabled(body) && !dBodyIsKinematic(body);
-}
-
-static bool sleeps(dBodyID body) {
-  return body != NULL && !dBodyIsEnabled(body);
-}
-
 static void to_frame(dBodyID body, const double arm[3], double local[3]) {
   if (body == NULL) {
     vec3_copy(local, arm);
@@ -156,19 +148,11 @@ static void from_frame(dBodyID body, const double local[3], double arm[3]) {
   for (int i = 0; i < 3; i++) arm[i] = vec3_dot(real3(R + 4 * i).at, local);
 }
 
-static void place_of(dBodyID body, const double local[3], double place[3]) {
-  from_frame(body, local, place);
-  if (body != NULL) vec3_add_scaled(place, 1, real3(dBodyGetPosition(body)).at);
-}
-
 /* Springs have no touch to lose: their force ends with their depth. */
-static bool is_rigid(const dContact *contact) {
-  return !(contact->surface.mode & (dContactSoftERP | dContactSoftCFM));
-}
-
 static bool is_usable(const dContact *contact) {
   double length = vec3_length(real3(contact->geom.normal).at);
-  return length > 1e-6 && isfinite(length) && isfinite(contact->geom.depth) &&
+  return !(contact->surface.mode & (dContactSoftERP | dContactSoftCFM)) &&
+         length > 1e-6 && isfinite(length) && isfinite(contact->geom.depth) &&
          all_finite(real3(contact->geom.pos).at, 3);
 }
 
@@ -176,8 +160,7 @@ static bool is_usable(const dContact *contact) {
 static void note(contact_joints *joints, contact_joint *item,
                  const dWorldJoint *joint) {
   const dContact *told = joint->contact;
-  if (item->origin == CONTACT_VOID || !is_rigid(told) || !is_usable(told))
-    return;
+  if (item->origin == CONTACT_VOID || !is_usable(told)) return;
   const dBodyID *body = joint->body;
   unsigned long serial[2];
   for (int side = 0; side < 2; side++)
@@ -220,18 +203,20 @@ typedef struct opened {
 static bool open_again(const contact_joints *joints, const contact_entry *entry,
                        const told_place *last, double gravity_way,
                        opened *now) {
-  double place[2][3], apart[3];
-  double size = INFINITY;
+  double place[2][3], apart[3], size = INFINITY;
+  bool dynamic = false;
   for (int side = 0; side < 2; side++) {
     unsigned long serial = entry->serial[side];
-    now->body[side] = serial != 0 ? find_body(joints, serial) : NULL;
-    if (serial != 0 && now->body[side] == NULL) return false;
-    if (serial != 0) size = fmin(size, vec3_length(last->local[side]));
-    place_of(now->body[side], last->local[side], place[side]);
+    dBodyID body = serial != 0 ? find_body(joints, serial) : NULL;
+    from_frame(body, last->local[side], place[side]);
+    now->body[side] = body;
+    if (serial == 0) continue;
+    if (body == NULL || !dBodyIsEnabled(body)) return false;
+    dynamic |= !dBodyIsKinematic(body);
+    size = fmin(size, vec3_length(last->local[side]));
+    vec3_add_scaled(place[side], 1, real3(dBodyGetPosition(body)).at);
   }
-  if (!(moves(now->body[0]) || moves(now->body[1])) || sleeps(now->body[0]) ||
-      sleeps(now->body[1]))
-    return false;
+  if (!dynamic) return false;
   from_frame(now->body[0], last->normal, now->normal);
   vec3_subtract(apart, place[1], place[0]);
   double along = vec3_dot(apart, now->normal);
