@@ -5,8 +5,8 @@
 
 program=$build/tests/floor_program
 
-# a host of single precision rounds a place of 1 m in each step of 5 ms
-rounded=$(of_host 0 200)
+# a host of single precision rounds a place of 1 m in each step of 2 ms
+rounded=$(of_host 0 500)
 # is_smooth BOUND ARG...: no body's speed changes by more than that share of it
 is_smooth() {
   bound=$1
