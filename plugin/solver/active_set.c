@@ -10,11 +10,6 @@
  * regular, and a step takes all but about this share of its error away. */
 static const double usual_prox = 1e-6;
 
-const active_set_options active_set_polish = {.max_factorisations = 4,
-                                              .max_all_changes = 4,
-                                              .max_share = 1,
-                                              .patience = 8};
-
 static double signed_one(int state) { return state == ROW_AT_LOW ? -1 : 1; }
 
 /* The state that p - w / A asks for, and by how much it misses the present
@@ -40,7 +35,8 @@ static int wanted_state(const solve_work *work, int row, const double p[],
   return below > 0 ? ROW_AT_LOW : above > 0 ? ROW_AT_HIGH : ROW_ACTIVE;
 }
 
-void active_set_first(solve_work *work) {
+/* The state that p - w / A asks for in every row, from work->p and work->w. */
+static void read_states(solve_work *work) {
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
     double miss;
@@ -152,7 +148,8 @@ void active_set_put_at_limits(solve_work *work, double p[]) {
   }
 }
 
-void active_set_step(solve_work *work, double p[]) {
+/* One linear step from p; its active rows may be out of their limits. */
+static void step(solve_work *work, double p[]) {
   const box_problem *box = &work->box;
   active_set_put_at_limits(work, p);
   box_velocities(box, p, work->v);
@@ -166,7 +163,9 @@ void active_set_step(solve_work *work, double p[]) {
   work->spent += work->cost.solve;
 }
 
-bool active_set_reach_target(solve_work *work, const double p[]) {
+/* Judge the present p, brought into its limits, as an iterate; leaves in work->w the
+ * slips of p itself. */
+static bool reaches_target(solve_work *work, const double p[]) {
   const box_problem *box = &work->box;
   solve_work_take(work, p);
   if (work->residual <= work->target) return true;
@@ -177,77 +176,56 @@ bool active_set_reach_target(solve_work *work, const double p[]) {
   return false;
 }
 
-active_set_changes active_set_compare(solve_work *work, const double p[],
-                                      double noise, bool take) {
-  const box_problem *box = &work->box;
-  active_set_changes changes = {0, -1, ROW_ACTIVE, 0};
-  for (int row = 0; row < box->n_rows; row++) {
+/* Change the rows that p asks to change by more than `noise` m/s.
+ * @return how many; -1 where a miss is not finite. */
+static int change_states(solve_work *work, const double p[], double noise) {
+  int count = 0;
+  double lost = 0;
+  for (int row = 0; row < work->box.n_rows; row++) {
     double miss;
     int wanted = wanted_state(work, row, p, work->w, &miss);
     if (wanted == work->state[row] || miss <= noise) continue;
-    changes.count++;
-    if (miss > changes.miss) {
-      changes.miss = miss;
-      changes.worst = row;
-      changes.worst_state = wanted;
-    }
-    if (take) work->state[row] = wanted;
+    count++;
+    lost += 0 * miss;
+    work->state[row] = wanted;
   }
-  return changes;
+  return lost == 0 ? count : -1;
 }
 
 /* Steps with the present factorisation while they help and no row changes.
- * @param take  take over all changes, else none.
- * @return true when the target is reached. */
-static bool refine(solve_work *work, double p[], bool take,
-                   active_set_changes *changes) {
+ * @return how many rows change; 0 when the target is reached. */
+static int refine(solve_work *work, double p[]) {
   enum { MAX_STEPS = 6 }; // each costs a solve, a tenth of a factorisation
   double noise = 0.1 * work->target * work->box.scale, last = INFINITY;
-  changes->count = 0;
-  for (int i = 0; i < MAX_STEPS && changes->count == 0; i++) {
-    active_set_step(work, p);
-    if (active_set_reach_target(work, p)) return true;
-    *changes = active_set_compare(work, p, noise, take);
+  int n_changed = 0;
+  for (int i = 0; i < MAX_STEPS && n_changed == 0; i++) {
+    step(work, p);
+    if (reaches_target(work, p)) return 0;
+    n_changed = change_states(work, p, noise);
     if (!(work->residual < 0.5 * last)) break;
     last = work->residual;
   }
-  if (changes->count == 0) *changes = active_set_compare(work, p, 0, take);
-  return false;
+  return n_changed != 0 ? n_changed : change_states(work, p, 0);
 }
 
-/* Is the number of changes going down? Not when it has been above half of the
- * least so far for some turns. */
-typedef struct progress {
-  int least, n_idle;
-} progress;
-
-static void note_changes(progress *p, int n_changes) {
-  p->n_idle = n_changes <= p->least / 2 ? 0 : p->n_idle + 1;
-  if (n_changes < p->least) p->least = n_changes;
-}
-
-bool active_set_correct(solve_work *work, const active_set_options *options) {
-  const box_problem *box = &work->box;
+bool active_set_correct(solve_work *work, int max_factorisations) {
+  enum { MAX_IDLE = 4 }; // turns in which the changes were not halved
   double *p = work->kept_p;
-  memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
-
-  progress progress = {INT_MAX / 2, 0};
-  for (int k = 0; k < options->max_factorisations; k++) {
+  int least = INT_MAX / 2, n_idle = 0;
+  memcpy(p, work->p, sizeof *p * (size_t)work->box.n_rows);
+  for (int k = 0; k < max_factorisations; k++) {
     if (!active_set_factor(work, usual_prox)) return false;
-    bool all = k < options->max_all_changes;
-    active_set_changes changes;
-    if (refine(work, p, all, &changes)) return true;
-    if (changes.count == 0 || !isfinite(changes.miss)) return false;
-    note_changes(&progress, changes.count);
-    if (changes.count > options->max_share * box->n_rows + 2 ||
-        progress.n_idle > options->patience)
-      return false;
-    if (!all) work->state[changes.worst] = changes.worst_state;
+    int n_changed = refine(work, p);
+    if (work->residual <= work->target) return true;
+    if (n_changed <= 0) return false;
+    n_idle = n_changed <= least / 2 ? 0 : n_idle + 1;
+    least = n_changed < least ? n_changed : least;
+    if (n_idle > MAX_IDLE) return false;
   }
   return false;
 }
 
-bool active_set_solve(solve_work *work, const active_set_options *options) {
-  active_set_first(work);
-  return active_set_correct(work, options);
+bool active_set_solve(solve_work *work, int max_factorisations) {
+  read_states(work);
+  return active_set_correct(work, max_factorisations);
 }

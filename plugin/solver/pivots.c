@@ -554,6 +554,5 @@ bool pivots_finish(solve_work *work, long max_pivots) {
   if (work->box.n_rows > most_rows || !pivots_solve(work, max_pivots))
     return false;
   solve_work_evaluate(work);
-  return work->residual <= work->target ||
-         active_set_solve(work, &active_set_polish);
+  return work->residual <= work->target || active_set_solve(work, 4);
 }

@@ -94,10 +94,6 @@ static bool has_few_rows(const solve_work *work) {
  * couples rows (friction polygons of more than four edges), by their active set. Few
  * rows also from nothing. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
-  const active_set_options patient = {.max_factorisations = 16,
-                                      .max_all_changes = 16,
-                                      .max_share = 0.25,
-                                      .patience = 4};
   (void)guess; // work->p is it
   if (work->n_known == 0 && !has_few_rows(work)) return false;
   spread_impulses(work, true);
@@ -106,7 +102,7 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
   if (work->box.n_compliances == 0)
     return continuation_solve(work, work->n_known == 0);
   active_set_of_guess(work);
-  return active_set_correct(work, &patient);
+  return active_set_correct(work, 16);
 }
 
 static bool pivot_from_guess(solve_work *work, const double guess[]) {
@@ -187,16 +183,12 @@ static bool run_stages(solve_work *work, const double guess[]) {
  * solves miss adds up over a scheme's solves. */
 static bool run_precisely(solve_work *work, const double guess[]) {
   const double share = 0.001;
-  const active_set_options few = {.max_factorisations = 3,
-                                  .max_all_changes = 3,
-                                  .max_share = 1,
-                                  .patience = 1};
   const double target = work->target;
   work->best_residual = INFINITY;
   work->stage = SOLVER_STAGE_WARM;
   take_guess(work, guess);
   work->target = share * target;
-  bool precise = work->residual <= work->target || active_set_solve(work, &few);
+  bool precise = work->residual <= work->target || active_set_solve(work, 3);
   work->target = target;
   return precise || work->best_residual <= target || run_stages(work, guess);
 }
