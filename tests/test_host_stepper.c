@@ -573,46 +573,6 @@ static void on_moved(dBodyID body) {
 
 /* --- placing bodies ------------------------------------------------------ */
 
-static void test_places_are_kept_bit_for_bit(void) {
-  dWorldID world = dWorldCreate();
-  dSpaceID space = dSimpleSpaceCreate(0);
-  dBodyID body = body_at(world, 1);
-  dGeomID geom = dCreateBox(space, 1, 2, 3);
-  dGeomSetBody(geom, body);
-  dMatrix3 turned;
-  dRFromAxisAndAngle(turned, 1, 2, 3, 0.7);
-  turned[3] = 0.5; /* padding that the host would lose */
-  dBodySetRotation(body, turned);
-  dBodySetMovedCallback(body, on_moved);
-  uint64_t before = hash_bodies(&body, 1);
-  dVector3 x;
-  dQuaternion q;
-  dMatrix3 R;
-  memcpy(x, dBodyGetPosition(body), sizeof x);
-  memcpy(q, dBodyGetQuaternion(body), sizeof q);
-  memcpy(R, dBodyGetRotation(body), sizeof R);
-  n_moved = 0;
-
-  /* a quaternion alone is normalised, and geoms follow */
-  dVector3 away = {4, 5, 6};
-  dQuaternion twice = {0, 0, 0, 2};
-  dBodyStepperPlace(body, away, twice, NULL, 1);
-  CU_ASSERT_EQUAL(dBodyGetQuaternion(body)[3], 1);
-  CU_ASSERT_EQUAL(dBodyGetRotation(body)[0], -1);
-  dReal box[6];
-  dGeomGetAABB(geom, box);
-  CU_ASSERT_DOUBLE_EQUAL(box[0], 3.5, 1e-12);
-  CU_ASSERT_DOUBLE_EQUAL(box[5], 7.5, 1e-12);
-  CU_ASSERT_NOT_EQUAL(hash_bodies(&body, 1), before);
-
-  dBodyStepperPlace(body, x, q, R, 1);
-  CU_ASSERT_EQUAL(hash_bodies(&body, 1), before);
-  CU_ASSERT_EQUAL(memcmp(dBodyGetRotation(body), R, sizeof R), 0);
-  CU_ASSERT_EQUAL(n_moved, 0);
-  dSpaceDestroy(space);
-  dWorldDestroy(world);
-}
-
 /* --- moving bodies ------------------------------------------------------- */
 
 /* A stepper that moves the bodies by the velocity that is its context; NULL: by
@@ -777,7 +737,6 @@ int main(void) {
       {"serials are not used again", test_serials_are_not_used_again},
       {"reading rows leaves no trace", test_reading_rows_leaves_no_trace},
       {"contacts and results", test_contacts_and_results},
-      {"places are kept bit for bit", test_places_are_kept_bit_for_bit},
       {"moving by another velocity", test_moving_by_another_velocity},
       {"moving caps both spins", test_moving_caps_both_spins},
       {"moving by the own velocity", test_moving_by_the_own_velocity},

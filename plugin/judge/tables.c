@@ -117,20 +117,8 @@ const step_column step_columns[] = {
 };
 const size_t n_step_columns = sizeof step_columns / sizeof step_columns[0];
 
-const double STEP_ROUNDING = 1e-10;
-
 double step_value(const recording_step *step, const step_column *column) {
   return *(const double *)((const char *)step + column->offset);
-}
-
-bool step_column_tells(const comparison *c, const step_column *column) {
-  for (int i = 0; i < c->n_runs; i++) {
-    const recording *r = c->runs[i].levels[0];
-    for (size_t k = 0; r != NULL && k < r->n_shown_steps; k++)
-      if (fabs(step_value(r->shown_steps[k], column)) > STEP_ROUNDING)
-        return true;
-  }
-  return false;
 }
 
 size_t step_points(const recording *r, const step_column *column, size_t most,

@@ -39,11 +39,6 @@ extern const size_t n_step_columns;
 
 double step_value(const recording_step *step, const step_column *column);
 
-/** Below it a figure is rounding. */
-extern const double STEP_ROUNDING;
-/** True if the column has more than rounding in a run. */
-bool step_column_tells(const comparison *comparison, const step_column *column);
-
 /** The column over the shown steps in at most `most` points: of the steps that a
  *  point stands for, the value of largest size and the time of the last one.
  *  @param times, values  [most]; may be NULL. @return how many points */
