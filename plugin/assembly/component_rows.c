@@ -316,18 +316,6 @@ int component_rows_add_stops(assembly *a, component_problem *c, bool solved) {
   return c->set.n_rows - first;
 }
 
-/* Pairs whose contacts came and went. */
-static void balance_pairs(const assembly *a, const component_problem *c) {
-  const assembly_request *request = &a->request;
-  if (request->recall == NULL || request->guess != NULL) return;
-  const component_set *set = &a->components;
-  for (int i = c->of->first_item; i >= 0; i = set->items[i].next)
-    if (set->items[i].kind == ITEM_CONTACT)
-      impulse_guess_balance(request->recall, request->world, a->contacts->items,
-                            a->contact_rows, a->bodies, set->items[i].index,
-                            c->guess);
-}
-
 void component_rows_begin(const assembly *a, component_problem *c,
                           const double v_free[]) {
   const assembly_request *request = &a->request;
@@ -393,7 +381,6 @@ bool component_rows_build(assembly *a, component_problem *c) {
     if (item->kind == ITEM_EXTRA) add_extra(a, c, item->index);
     if (item->kind != ITEM_EXTRA) weigh_rows(a, c, first);
   }
-  balance_pairs(a, c);
   if (a->request.again && c->first_row + c->set.n_rows <= a->n_last)
     memcpy(c->guess, a->last + c->first_row,
            (size_t)c->set.n_rows * sizeof *c->guess);

@@ -17,18 +17,4 @@ void impulse_guess_joint(double guess[], int n_rows, const contact_entry *old);
 void impulse_guess_contact(double guess[], const contact_rows *rows,
                            const contact_entry *old, int side);
 
-/**
- * Balance the guesses of pairs whose contacts came and went, see pair_guess.h.
- *
- * @param items   the contacts of the recall
- * @param rows    theirs; n_rows is 0 of one that takes no part
- * @param bodies  whose rotations
- * @param k       a contact: its pair is balanced where it is the pair's first
- * @param guess   of the problem that holds the rows
- */
-void impulse_guess_balance(const recall *recall, const world_snapshot *world,
-                           const world_contact items[],
-                           const contact_rows rows[], const host_body bodies[],
-                           int k, double guess[]);
-
 #endif

@@ -50,7 +50,8 @@ static bool was_put_in(const contact_settings *settings, const row_frame *frame,
 
 /* True if the pair should be pushed apart rather than held. Hysteresis: from 10 %
  * of the arm down to 1 %, otherwise friction pins the overlap: with one limit 16 drawn
- * worlds that it bears on are worse than stock in 15 figures in place of 9. What has
+ * worlds that it bears on are worse than stock in 15 figures in place of 9. With corrections
+ * above g h as the reason instead, the host's demo_cards takes twice the work. What has
  * sunk into a soft contact is on a spring. */
 static bool is_overlap(const contact_settings *settings, const row_frame *frame,
                        const host_contact *contact, const contact_facts *facts,

@@ -215,26 +215,12 @@ static void match_joint(const contact_memory *memory,
   match_contact(memory, keys, turned_out, radius, matches);
 }
 
-/* Hang key k into the list of its run. */
-static void chain_key(const contact_memory *memory, int k,
-                      contact_match matches[]) {
-  contact_match *match = &matches[k];
-  contact_claim *claim = &memory->claims[match->run];
-  if (claim->first_key < 0) {
-    claim->first_key = k;
-    return;
-  }
-  match->first = claim->first_key;
-  match->next = matches[match->first].next;
-  matches[match->first].next = k;
-}
-
 void contact_memory_match(const contact_memory *memory,
                           const contact_entry keys[], int count, double radius,
                           contact_match matches[]) {
   for (int k = 0; k < count; k++) {
     contact_match *match = &matches[k];
-    *match = (contact_match){.first = k, .next = -1};
+    *match = (contact_match){0};
     if (k > 0 && same_key(&keys[k], &keys[k - 1])) {
       match->run = matches[k - 1].run;
       match->run_end = matches[k - 1].run_end;
@@ -247,7 +233,6 @@ void contact_memory_match(const contact_memory *memory,
       match->old = &memory->entries[match->run];
       continue;
     }
-    chain_key(memory, k, matches);
     int found = find_joint(memory, &keys[k], match);
     if (found >= 0)
       match_joint(memory, keys, k, found, radius, matches);

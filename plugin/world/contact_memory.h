@@ -62,8 +62,6 @@ typedef struct contact_match {
   bool by_joint;            /* contact: the entry is of the same joint */
   bool other_features;      /* contact: than the entry's */
   double square;            /* contact: m^2, of its distance to the entry */
-  int first;                /* contact: the first key of the same bodies */
-  int next;                 /* contact: another key of the same bodies, or -1 */
   int run, run_end;         /* the entries of the same key; none where equal */
   bool overlapped;          /* contact: one of them was an overlap */
 } contact_match;
