@@ -458,9 +458,13 @@ static bool shoot_in_program(const char *scheme, int number, bool contacts,
 static void test_programs_with_their_own_contacts(void) {
   static const char *schemes[] = {"scheme=ah", "scheme=st",
                                   "scheme=conserving"};
+  /* half of their half thickness deep on one step's end, beyond on the next's */
+  static const int deep[] = {84, 86, 149, 268, 283};
+  double lost;
+  for (int i = 0; i < 5; i++)
+    CU_ASSERT(!shoot_in_program("scheme=ah", deep[i], true, &lost));
   for (int k = 0; k < 3; k++)
     for (int i = 0; i < count; i++) {
-      double lost;
       CU_ASSERT(!shoot_in_program(schemes[k], i, true, &lost));
       /* what makes no contacts is let pass, at the price of one step */
       CU_ASSERT(shoot_in_program(schemes[k], i, false, &lost));

@@ -72,59 +72,31 @@ static void read_body(sweep_body *body, dBodyID id, const double u[6],
   body->moves = body->way > 0 || body->turning > 0;
 }
 
-/* True if a body goes further than half its own thickness. `about` is its
- * centre. @return gap_status */
-static int find_fast(gap_context *gaps, dBodyID id, double way, double turning,
-                     bool *fast) {
-  double about[3];
-  real_read(about, dBodyGetPosition(id), 3);
-  *fast = false;
-  for (dGeomID geom = dBodyGetFirstGeom(id); geom != NULL && !*fast;
+/* m: of the box around a geom, its longest side. */
+static double size_of(dGeomID geom) {
+  dReal box[6];
+  double size = 0;
+  dGeomGetAABB(geom, box);
+  for (int i = 0; i < 3; i++)
+    size =
+        fmax(size, box[2 * i + 1] - box[2 * i] - 2 * dGeomGetAABBMargin(geom));
+  return size;
+}
+
+/* Find whether a body goes further than half its own thickness. @return gap_status */
+static int find_fast(gap_context *gaps, sweep_body *body) {
+  const double THINNEST = 1e-3; /* of its size: what goes less is slow */
+  for (dGeomID geom = dBodyGetFirstGeom(body->start.id);
+       geom != NULL && !body->fast && !body->start.kinematic;
        geom = dBodyGetNextGeom(geom)) {
     gap_extent extent;
-    int type = dGeomGetClass(geom);
-    if (dGeomIsSpace(geom) || type == dRayClass) continue;
-    if (type == dSphereClass && !dGeomIsOffset(geom)) {
-      *fast = way > dGeomSphereGetRadius(geom);
-      continue;
-    }
-    if (way + turning == 0) continue;
-    int status = gap_extent_find(gaps, geom, about, &extent);
+    if (dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass) continue;
+    double size = size_of(geom);
+    if (body->way + body->turning * size <= THINNEST * size) continue;
+    int status = gap_extent_find(gaps, geom, body->start.position, &extent);
     if (status == GAP_NO_MEMORY) return status;
-    *fast = status == GAP_OK && /* else a class without a gap */
-            way + turning * extent.reach > inner_of(&extent);
-  }
-  return GAP_OK;
-}
-
-/* How far a body goes that is slow whatever its shape: a part of its size. */
-static bool is_slow(dBodyID id, double way, double turning) {
-  const double THINNEST = 1e-3;
-  for (dGeomID geom = dBodyGetFirstGeom(id); geom != NULL;
-       geom = dBodyGetNextGeom(geom)) {
-    dReal box[6];
-    double size = 0;
-    dGeomGetAABB(geom, box);
-    for (int i = 0; i < 3; i++)
-      size = fmax(size,
-                  box[2 * i + 1] - box[2 * i] - 2 * dGeomGetAABBMargin(geom));
-    if (!(way + turning * size <= THINNEST * size)) return false;
-  }
-  return true;
-}
-
-/* True if there is any body that is fast: most steps end here. */
-static int find_any_fast(step_sweep *sweep, const sweep_request *request,
-                         bool *any) {
-  const double h = request->step_size;
-  *any = false;
-  for (int b = 0; b < request->n_bodies && !*any; b++) {
-    dBodyID id = request->bodies[b];
-    const double *u = request->u + 6 * b;
-    double way = h * vec3_length(u), turning = h * vec3_length(u + 3);
-    if (dBodyIsKinematic(id) || is_slow(id, way, turning)) continue;
-    if (find_fast(sweep->gaps, id, way, turning, any) != GAP_OK)
-      return GAP_NO_MEMORY;
+    body->fast = status == GAP_OK && /* else a class without a gap */
+                 body->way + body->turning * extent.reach > inner_of(&extent);
   }
   return GAP_OK;
 }
@@ -142,8 +114,11 @@ static int find_body(const step_sweep *sweep, dBodyID id) {
   return found != NULL ? found->body : -1;
 }
 
-static bool read_bodies(step_sweep *sweep, const sweep_request *request) {
+/* @param any  out: any is fast; else there is nothing to be done */
+static bool read_bodies(step_sweep *sweep, const sweep_request *request,
+                        bool *any) {
   int n = sweep->n_bodies = request->n_bodies;
+  *any = false;
   if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n) ||
       !ARENA_TAKE(&sweep->arena, sweep->component, n) ||
       !ARENA_TAKE(&sweep->arena, sweep->index, n))
@@ -153,9 +128,8 @@ static bool read_bodies(step_sweep *sweep, const sweep_request *request) {
     read_body(body, request->bodies[b], request->u + 6 * b, request->step_size);
     sweep->component[b] = b;
     sweep->index[b] = (sweep_index){body->start.serial, b};
-    if (find_fast(sweep->gaps, body->start.id, body->way, body->turning,
-                  &body->fast) != GAP_OK)
-      return false;
+    if (find_fast(sweep->gaps, body) != GAP_OK) return false;
+    *any |= body->fast;
   }
   qsort(sweep->index, (size_t)n, sizeof *sweep->index, compare_serials);
   return true;
@@ -184,7 +158,7 @@ static bool find_components(step_sweep *sweep, dWorldID world) {
 /* --- the pairs ------------------------------------------------------------ */
 
 static bool is_held_by_sweep(const step_sweep *sweep, int b) {
-  return b >= 0 && sweep->bodies[b].fast && !sweep->bodies[b].start.kinematic;
+  return b >= 0 && sweep->bodies[b].fast;
 }
 
 static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
@@ -469,10 +443,10 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   *n_held = sweep->n_pairs = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
   if (!step_sweep_open(sweep)) return false;
-  if (find_any_fast(sweep, request, &any) != GAP_OK) return false;
-  if (!any) return true;
   arena_start(&sweep->arena);
-  if (!read_bodies(sweep, request) || !find_components(sweep, request->world) ||
+  if (!read_bodies(sweep, request, &any)) return false;
+  if (!any) return true;
+  if (!find_components(sweep, request->world) ||
       find_pairs(sweep, request) != GAP_OK ||
       hold_all(sweep, request) != GAP_OK)
     return false;
@@ -574,24 +548,15 @@ static int hold_turned(step_sweep *sweep, const sweep_end *end) {
 bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
                             const sweep_end ends[], int n_ends, double shares[],
                             int *n_held) {
+  bool any;
   *n_held = 0;
-  if (n_ends + sweep->n_pairs == 0) return true;
+  if (n_ends == 0) return true;
   arena_start(&sweep->arena);
-  if (!read_bodies(sweep, request) || !find_components(sweep, request->world))
+  if (!read_bodies(sweep, request, &any) ||
+      !find_components(sweep, request->world))
     return false;
   for (int i = 0; i < n_ends; i++)
     if (hold_turned(sweep, &ends[i]) != GAP_OK) return false;
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    const sweep_pair *pair = &sweep->pairs[i];
-    const sweep_end gone = {.geom = {pair->geom[0], pair->geom[1]}};
-    bool met = false;
-    for (int k = 0; k < n_ends && !met; k++)
-      met =
-          (ends[k].geom[0] == gone.geom[0] &&
-           ends[k].geom[1] == gone.geom[1]) ||
-          (ends[k].geom[0] == gone.geom[1] && ends[k].geom[1] == gone.geom[0]);
-    if (!met && hold_turned(sweep, &gone) != GAP_OK) return false;
-  }
   for (int b = 0; b < request->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
     if (!(body->stops < shares[b]) || body->start.kinematic) continue;
@@ -686,11 +651,11 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
                                  .bodies = ids,
                                  .u = way->from->v,
                                  .contacts = way->contacts};
-  if (find_any_fast(sweep, &request, &any) != GAP_OK) return false;
+  if (!read_bodies(sweep, &request, &any)) return false;
   if (!any) return true;
   put_on_way(way, places, v);
-  bool found =
-      read_bodies(sweep, &request) && find_pairs(sweep, &request) == GAP_OK;
+  bool found = read_bodies(sweep, &request, &any) &&
+               find_pairs(sweep, &request) == GAP_OK;
   put_back(way, places, v);
   for (int b = 0; b < n && found; b++) sweep->bodies[b].number = b;
   return found;

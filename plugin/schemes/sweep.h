@@ -66,9 +66,8 @@ typedef struct sweep_end {
 } sweep_end;
 
 /**
- * Find which of these pairs, and of those that step_sweep_run found fast bodies to have,
- * touch with another normal than they have at the end: at corners and edges, which they
- * went round or past.
+ * Find which of these pairs touch with another normal than they have at the end: at
+ * corners and edges, which they went round or past.
  *
  * @param request  that of step_sweep_run
  * @param shares   [n_bodies] in and out: the part of its motion at which a body of such
