@@ -21,8 +21,6 @@ static const double SMALL_ERROR = 1e-6;
  * same. It counts from the impulse of the round before, so that none is left in
  * the end. */
 static const double COMPLIANCE = 1e-7;
-/* Axes of joints are unit vectors but for rounding. */
-static const double UNIT = 1e-6;
 /* This part of what the end's projection did to the velocities is undone at the
  * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
 static const double CARRIED = 0.99;
@@ -41,15 +39,13 @@ typedef struct joint_row_state {
 } joint_row_state;
 
 struct conserving_state {
-  world_snapshot before; /* joints at the start of a step, */
-  world_snapshot after;  /* and the world at its end */
+  world_snapshot before; /* joints at the start of a step */
   double *start_v;       /* [6 n_bodies] */
   int *group;            /* [n_bodies] tied together by rows */
   bool *touches;         /* [n_bodies] a contact of its group is active */
-  double *geometric;     /* [9 n_bodies] see add_geometric */
   bool *free;            /* [n_bodies] no row acts on it, in a damped step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
-  int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
+  int *end_of;         /* [here's contacts] contact in `there`, -1: lost */
   extra_row *end_rows; /* what velocities at the end obey beside joints */
 };
 
@@ -63,7 +59,6 @@ bool conserving_reserve(second_order *s) {
           ARENA_TAKE(arena, s->conserving->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->conserving->group, n) &&
           ARENA_TAKE(arena, s->conserving->touches, n) &&
-          ARENA_TAKE(arena, s->conserving->geometric, 9 * n) &&
           ARENA_TAKE(arena, s->conserving->free, n)) ||
          outcome_no_memory(s->step->out);
 }
@@ -270,7 +265,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   joint_row_state *states =
       s->conserving->row_states + 6 * s->middle.joints[j].rows;
   const host_joint_rows *before = rows_of(&s->conserving->before, j);
-  const host_joint_rows *after = rows_of(&s->conserving->after, j);
+  const host_joint_rows *after = rows_of(&s->there, j);
   int index[6], n = after != NULL ? find_holding(after, s->home.cfm, index) : 0;
   bool two = world_is_dynamic(&s->home, body[0]) &&
              world_is_dynamic(&s->home, body[1]);
@@ -304,8 +299,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
 static bool renew_joints(second_order *s, const motion *from, const motion *to,
                          double h) {
   if (s->middle.n_joint_rows == 0) return true;
-  if (!world_read_joints_at(&s->conserving->after, &s->home, to->poses, h,
-                            s->step->out))
+  if (!world_read_joints_at(&s->there, &s->home, to->poses, h, s->step->out))
     return false;
   for (int j = 0; j < s->home.n_joints; j++)
     if (s->middle.joints[j].rows >= 0) renew_joint(s, from, to, h, j);
@@ -375,44 +369,15 @@ static void build_damped_body(second_order *s, const motion *from, int b,
   for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
 }
 
-/* The joint's impulse f on a body, at the arm r, turns less with the body than its row
- * says: J'p depends on u, too. With y = (h/2) w and Y = [y]x that is
- *   -(h/2) [f]x (1 - Y)^-1 [r]x,  (1 - Y)^-1 = (1 + Y + y y') / (1 + y'y),
- * in the round's mass, by the impulse of the round before. Without, the rounds of a
- * taut chain grow by (h omega)^2 / 4 each, omega being that of its load's swing. */
+/* J'p depends on u, too. Without, the rounds of a taut chain grow by
+ * (h omega)^2 / 4 each, omega being that of its load's swing. */
 static void add_geometric(second_order *s, int j, double h) {
   const world_joint *middle = &s->middle.joints[j];
+  double force[6];
   if (middle->rows < 0) return;
-  const host_rows *rows = &s->middle.joint_rows[middle->rows].rows;
   const joint_row_state *states = s->conserving->row_states + 6 * middle->rows;
-  for (int side = 0; side < 2; side++) {
-    int b = s->home.joints[j].body[side], n = 0;
-    double r[3] = {0}, f[3] = {0}, y[3];
-    if (!world_is_dynamic(&s->home, b)) continue;
-    for (unsigned i = 0; i < rows->count && n < 3; i++) {
-      const double *axis = rows->J[i][side];
-      double part[3];
-      if (!states[i].holds || fabs(vec3_dot(axis, axis) - 1) > UNIT) continue;
-      vec3_cross(part, axis, axis + 3);
-      vec3_add_scaled(r, 0.5, part); /* three axes across each other give 2 r */
-      vec3_add_scaled(f, states[i].impulse, axis);
-      n++;
-    }
-    if (n < 3) continue;
-    for (int i = 0; i < 3; i++) y[i] = h / 2 * s->u[6 * b + 3 + i];
-    double scale = h / 2 / (1 + vec3_dot(y, y));
-    for (int k = 0; k < 3; k++) {
-      double e[3] = {0}, way[3], turn[3], torque[3];
-      e[k] = 1;
-      vec3_cross(way, e, r);
-      vec3_cross(turn, y, way);
-      vec3_add_scaled(turn, vec3_dot(y, way), y);
-      for (int i = 0; i < 3; i++) turn[i] = scale * (turn[i] + way[i]);
-      vec3_cross(torque, f, turn);
-      for (int i = 0; i < 3; i++)
-        s->conserving->geometric[9 * b + 3 * i + k] += torque[i];
-    }
-  }
+  for (int i = 0; i < 6; i++) force[i] = states[i].impulse / h;
+  taut_joints_add(s->taut, &s->middle, j, force, h / 2, s->u);
 }
 
 /* A mass with a part more, where that leaves it positive. */
@@ -485,7 +450,7 @@ static void build_body(second_order *s, const motion *from, const motion *to,
   double with[36];
   memcpy(with, mass, sizeof with);
   for (int i = 0; i < 9; i++)
-    with[6 * (3 + i / 3) + 3 + i % 3] += s->conserving->geometric[9 * b + i];
+    with[6 * (3 + i / 3) + 3 + i % 3] += h * h / 2 * s->taut[9 * b + i];
   take_positive(s, mass, with);
   if (s->step->forces->first == NULL) return;
   for (int i = 0; i < 36; i++)
@@ -655,9 +620,9 @@ static bool look_at_end(second_order *s, const motion *to, double h) {
   bool pressed = false;
   for (int k = 0; k < s->here->contacts.n && !pressed; k++)
     pressed = is_pressed(s, k);
-  return pressed ? second_order_look(s, &s->conserving->after, to, h)
-                 : world_read_joints_at(&s->conserving->after, &s->home,
-                                        to->poses, h, s->step->out);
+  return pressed ? second_order_look(s, &s->there, to, h)
+                 : world_read_joints_at(&s->there, &s->home, to->poses, h,
+                                        s->step->out);
 }
 
 /* Contacts that were pressed together over the step neither part nor come closer
@@ -666,19 +631,17 @@ static bool add_pressed(second_order *s, int *n_rows) {
   const world_contacts *starts = &s->here->contacts;
   int *match = s->conserving->end_of;
   if (!world_match(
-          &s->matcher, s->here, starts, &s->conserving->after,
-          &s->conserving->after.contacts,
+          &s->matcher, s->here, starts, &s->there, &s->there.contacts,
           motion_radius(&s->home, s->conserving->start_v, s->step->step_size),
           match))
     return outcome_no_memory(s->step->out);
   for (int k = 0; k < starts->n; k++) {
     if (match[k] < 0 || !is_pressed(s, k)) continue;
     extra_row *row = &s->conserving->end_rows[(*n_rows)++];
-    memcpy(row->body, s->conserving->after.contacts.items[match[k]].point.body,
+    memcpy(row->body, s->there.contacts.items[match[k]].point.body,
            sizeof row->body);
-    world_contact_jacobian(&s->conserving->after.contacts, match[k], row->J);
-    row->bias =
-        -s->conserving->after.contacts.items[match[k]].point.surface.motion[2];
+    world_contact_jacobian(&s->there.contacts, match[k], row->J);
+    row->bias = -s->there.contacts.items[match[k]].point.surface.motion[2];
     row->compliance =
         COMPLIANCE * world_row_mobility(&s->home, row->body, row->J);
   }
@@ -721,11 +684,11 @@ static bool project_velocities(second_order *s, double h, int n_end,
     to->carry_with[b] = s->conserving->group[b] = b;
   }
   memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
-  add_holding(s, &s->conserving->after, &n_rows);
+  add_holding(s, &s->there, &n_rows);
   if (!add_pressed(s, &n_rows)) return false;
   if (n_rows == 0) return true;
 
-  const double *v = project(s, &s->conserving->after, n_rows, to);
+  const double *v = project(s, &s->there, n_rows, to);
   if (v == NULL) return false;
   for (int r = 0; r < n_rows; r++) unite(s, s->conserving->end_rows[r].body);
   for (int b = 0; b < n_bodies; b++) {
@@ -776,8 +739,7 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
   int n_rows =
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
                        to->poses, s->rows, s->conserving->end_rows, n_end);
-  memset(s->conserving->geometric, 0,
-         9 * (size_t)s->home.n_bodies * sizeof(double));
+  memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
   for (int j = 0; j < s->home.n_joints && !s->damped; j++)
     add_geometric(s, j, h);
   return sum_forces(s, from, to, h) && free_motion(s, from, to, h) &&

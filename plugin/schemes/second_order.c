@@ -18,6 +18,7 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
           ARENA_TAKE(arena, s->free, n) &&
           ARENA_TAKE(arena, s->gyroscopic, 9 * n) &&
+          ARENA_TAKE(arena, s->taut, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
@@ -184,22 +185,36 @@ static bool sum_impulses(second_order *s, const step_weights *weights,
   return true;
 }
 
-/* x where no row acts: M~ (x - v) = k~, or M~ x = 2 M~ v + k~ for v + v+. */
+/* x where no row acts: M~ (x - v) = k~, or M~ x = 2 M~ v + k~ for v + v+. From the
+ * `guess` of a round it is that of Newton's method: bodies resist a turn away from it by
+ * what joints hold them with, too (13).
+ * @param guess  x of the round before, NULL in the first */
 static bool free_motion(second_order *s, const step_weights *weights,
-                        const world_snapshot *at, const motion *from) {
+                        const world_snapshot *at, const motion *from,
+                        const double guess[]) {
   for (int b = 0; b < s->home.n_bodies; b++) {
-    double inverse[36], change[6];
+    const host_body *body = &at->bodies[b];
+    double *x = s->x_free + 6 * b, *mass = s->mass + 36 * b;
+    double inverse[36], change[6], impulse[6] = {0}, taut[9] = {0};
     const double *v = from->v + 6 * b;
-    memcpy(s->x_free + 6 * b, v, 6 * sizeof *v);
+    memcpy(x, v, 6 * sizeof *v);
     if (s->home.bodies[b].kinematic) continue;
-    build_mass(s, weights, &at->bodies[b], b, v + 3);
-    if (!matrix6_invert(inverse, s->mass + 36 * b))
+    build_mass(s, weights, body, b, v + 3);
+    for (int i = 0; i < 6; i++) x[i] *= weights->unknown;
+    if (guess != NULL) {
+      for (int i = 0; i < 6; i++) change[i] = guess[6 * b + i] - x[i];
+      matrix6_apply(impulse, mass, change);
+      memcpy(x, guess + 6 * b, 6 * sizeof *x);
+      taut_joints_unresolved(taut, body->inertia, s->taut + 9 * b, weights->cq);
+    }
+    for (int i = 0; i < 9; i++) mass[6 * (3 + i / 3) + 3 + i % 3] += taut[i];
+    if (!matrix6_invert(inverse, mass))
       return outcome_fail(s->step->out,
                           "body %lu has no finite inverse of its mass",
                           s->home.bodies[b].serial);
-    matrix6_apply(change, inverse, s->force + 6 * b);
-    for (int i = 0; i < 6; i++)
-      s->x_free[6 * b + i] = weights->unknown * v[i] + change[i];
+    for (int i = 0; i < 6; i++) impulse[i] = s->force[6 * b + i] - impulse[i];
+    matrix6_apply(change, inverse, impulse);
+    for (int i = 0; i < 6; i++) x[i] += change[i];
   }
   return true;
 }
@@ -353,11 +368,12 @@ static void find_slip(double slip[2], const host_contact *point,
   }
 }
 
+/* Of the energy: more than where a stop is met. */
+static const double BROUGHT = 1e-3;
+
 bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
                       double energy) {
   const double TURNED = 1e-6; /* rad */
-  const double BROUGHT =
-      1e-3; /* of the energy: more than where a stop is met */
   bool turned = false, shifted = false;
   double floor = assembly_slip_floor(at->gravity, at->settings.step_size);
   double work = 0; /* J, of all friction */
@@ -443,9 +459,82 @@ static void turn_with_inertia(const second_order *s, const host_body *middle,
   s->step->out->report.not_converged = 1;
 }
 
+/* Where the last solve brings the bodies. */
+static void arrive(const second_order *s, const step_weights *weights,
+                   const motion *from, double h, motion *to) {
+  to->time = from->time + h;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const double *v = from->v + 6 * b;
+    const double *x = assembly_x(s->base.assembly) + 6 * b;
+    double *v_plus = to->v + 6 * b, mean[6];
+    bool kinematic = s->home.bodies[b].kinematic;
+    for (int i = 0; i < 6; i++) {
+      v_plus[i] = kinematic ? v[i] : x[i] - (weights->unknown - 1) * v[i];
+      mean[i] = weights->move_v * v[i] + weights->move_v_plus * v_plus[i];
+    }
+    world_pose_move(&to->poses[b], &from->poses[b], mean, h);
+  }
+}
+
+/* K of the last solve's impulses.
+ * @return true if some body turns by it faster than the step resolves. */
+static bool find_taut(second_order *s, const step_weights *weights,
+                      const world_snapshot *at, double h) {
+  bool any = false;
+  memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
+  for (int j = 0; j < at->n_joints; j++) {
+    int rows = at->joints[j].rows;
+    double force[6];
+    if (rows < 0) continue;
+    for (unsigned i = 0; i < at->joint_rows[rows].rows.count; i++)
+      force[i] = assembly_joint_impulse(s->base.assembly, j, i) / h;
+    taut_joints_add(s->taut, at, j, force, 0, NULL);
+  }
+  for (int b = 0; b < s->home.n_bodies && !any; b++) {
+    double part[9];
+    any = world_is_dynamic(&s->home, b) &&
+          taut_joints_unresolved(part, at->bodies[b].inertia, s->taut + 9 * b,
+                                 weights->cq);
+  }
+  return any;
+}
+
+/* J: what bodies gained by resisting a turn away from the guess of the last round. */
+static double turned_work(const second_order *s, const step_weights *weights,
+                          const world_snapshot *at, const double guess[]) {
+  const double *x = assembly_x(s->base.assembly);
+  double work = 0;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    double taut[9], change[3], torque[3];
+    if (!world_is_dynamic(&s->home, b) ||
+        !taut_joints_unresolved(taut, at->bodies[b].inertia, s->taut + 9 * b,
+                                weights->cq))
+      continue;
+    vec3_subtract(change, x + 6 * b + 3, guess + 6 * b + 3);
+    mat3_apply(torque, taut, change);
+    work -= vec3_dot(torque, s->u + 6 * b + 3);
+  }
+  return work;
+}
+
+/* Put the rows of s->there in the place of those at `at`, or back. */
+static void swap_joints(second_order *s, world_snapshot *at) {
+  for (int j = 0; j < at->n_joints; j++) {
+    int one = at->joints[j].rows, other = s->there.joints[j].rows;
+    if (one < 0 || other < 0) continue;
+    host_rows *a = &at->joint_rows[one].rows;
+    host_rows *b = &s->there.joint_rows[other].rows;
+    double J[6][2][6];
+    if (a->count != b->count) continue;
+    memcpy(J, a->J, sizeof J);
+    memcpy(a->J, b->J, sizeof J);
+    memcpy(b->J, J, sizeof J);
+  }
+}
+
 static bool take_step(second_order *s, const motion *from, double h,
                       motion *to) {
-  enum { ROUNDS = 2 };
+  enum { TURNED = 3 }; /* rounds: a rope of 400 times its mass under gap */
   const scheme_step *step = s->step;
   step_weights weights = s->rule->weights(step->options, h);
   s->unsettled = false;
@@ -464,37 +553,48 @@ static bool take_step(second_order *s, const motion *from, double h,
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
                            weights.cq, weights.cv, weights.unknown, s->rows);
   if (!sum_impulses(s, &weights, at, from, h) ||
-      !free_motion(s, &weights, at, from) || !second_order_find_known(s, at) ||
+      !second_order_find_known(s, at) ||
       !second_order_shift(s, at, from->v, share))
     return false;
 
   const double energy = second_order_energy(s, from, from->v);
-  bool aimed = true;
-  for (int round = 0; round < ROUNDS && aimed; round++) {
+  double *guess = s->ahead.v; /* of a round in which joints are turned */
+  /* sizes of a step are compared by one and the same method */
+  bool again = true, taut = false, turns = !(step->options->accuracy > 0);
+  for (int round = 0; again; round++) {
     s->again = round > 0;
-    if (!second_order_solve(s, at, h, from->v, n_rows, weights.scale,
-                            weights.carry))
-      return false;
+    if (!free_motion(s, &weights, at, from, taut ? guess : NULL)) return false;
+    if (taut) swap_joints(s, at);
+    bool solved = second_order_solve(s, at, h, from->v, n_rows, weights.scale,
+                                     weights.carry);
+    if (taut) swap_joints(s, at);
+    if (!solved) return false;
     const double *x = assembly_x(s->base.assembly);
     for (int i = 0; i < 6 * s->home.n_bodies; i++)
       s->u[i] = (x[i] + weights.carry * from->v[i]) / weights.scale;
-    aimed = second_order_aim(s, at, s->u, energy);
+    again = round == 0 && second_order_aim(s, at, s->u, energy);
+    if (round == TURNED && taut) {
+      /* rounds that have not settled are no answer: the first one's is */
+      double most = fmax(energy, second_order_energy(s, from, s->u));
+      again = turned_work(s, &weights, at, guess) > BROUGHT * most;
+      turns = taut = false;
+      continue;
+    }
+    /* rows were where v alone brings the bodies: what is taut turns by more */
+    taut = turns && find_taut(s, &weights, at, h);
+    if (!taut) continue;
+    again = true;
+    memcpy(guess, x, 6 * (size_t)s->home.n_bodies * sizeof *x);
+    arrive(s, &weights, from, weights.move_v_plus * h, to);
+    if (!world_read_joints_at(&s->there, &s->home, to->poses, h, step->out))
+      return false;
   }
   second_order_unshift(s, at);
 
-  to->time = from->time + h;
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    const double *v = from->v + 6 * b;
-    const double *x = assembly_x(s->base.assembly) + 6 * b;
-    double *v_plus = to->v + 6 * b, mean[6];
-    bool kinematic = s->home.bodies[b].kinematic;
-    for (int i = 0; i < 6; i++) {
-      v_plus[i] = kinematic ? v[i] : x[i] - (weights.unknown - 1) * v[i];
-      mean[i] = weights.move_v * v[i] + weights.move_v_plus * v_plus[i];
-    }
-    world_pose_move(&to->poses[b], &from->poses[b], mean, h);
-    if (!kinematic) turn_with_inertia(s, &at->bodies[b], b, h, from, to);
-  }
+  arrive(s, &weights, from, h, to);
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (!s->home.bodies[b].kinematic)
+      turn_with_inertia(s, &at->bodies[b], b, h, from, to);
   return true;
 }
 

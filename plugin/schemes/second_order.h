@@ -5,6 +5,7 @@
 
 #include "schemes/motion.h"
 #include "schemes/scheme.h"
+#include "schemes/taut_joints.h"
 
 typedef struct second_order second_order;
 
@@ -55,6 +56,7 @@ struct second_order {
   world_snapshot moved;  /* for `here`, where that is not home */
   world_snapshot *here;  /* at the start; contacts have `active` set */
   world_snapshot middle; /* where the Jacobians are taken */
+  world_snapshot there;  /* and where the last round has them or the end */
   world_matcher matcher;
   const contact_entry **known; /* [here's contacts] what the last substep left,
                                      NULL: nothing, */
@@ -67,6 +69,7 @@ struct second_order {
   double *mass, *x_free, *force, *k_q, *k_v;
   double *gyroscopic; /* [9 n_bodies] Jacobians of those torques in M~ */
   joint_load *loads;  /* [n_joints] of the last substep */
+  double *taut;       /* [9 n_bodies] K of taut_joints.h, N m */
   extra_row *rows;
   double *early; /* [6 n_bodies] forces at the start of the step tried */
   bool again;    /* the next solve is another round of the last one */

@@ -63,15 +63,15 @@ static void divide_both(double C[9], const double L[9]) {
     }
 }
 
-/* The part of h^2 K above the inertia: with L L' = I and
- * L^-1 h^2 K L^-T = V diag(c) V' it is L V diag(max(c - 1, 0)) V' L'.
- * @return false where there is none */
-static bool find_unresolved(double part[9], const double inertia[9],
-                            const double K[9], double h) {
+/* With L L' = I and L^-1 square K L^-T = V diag(c) V' it is
+ * L V diag(max(c - 1, 0)) V' L'. */
+bool taut_joints_unresolved(double part[9], const double inertia[9],
+                            const double K[9], double square) {
   double L[9], C[9], V[9], c[3];
   bool any = false;
   factor(L, inertia);
-  for (int i = 0; i < 9; i++) C[i] = h * h * K[i];
+  for (int i = 0; i < 9; i++)
+    C[i] = square * (K[i] + K[3 * (i % 3) + i / 3]) / 2;
   divide_both(C, L);
   find_eigenvectors(C, V, c);
   memset(part, 0, 9 * sizeof *part);
@@ -107,25 +107,45 @@ static bool find_arm(const host_joint_rows *joint, int side, double arm[3]) {
   return true;
 }
 
-static void add_joint(double K[], const world_snapshot *world, int j,
-                      const contact_entry *old) {
+/* K += -[F]x (1 - Y)^-1 [r]x, (1 - Y)^-1 = (1 + Y + y y') / (1 + y'y), Y = [y]x */
+static void add_stiffness(double K[9], const double F[3], const double r[3],
+                          const double y[3]) {
+  double scale = 1 / (1 + vec3_dot(y, y));
+  for (int k = 0; k < 3; k++) {
+    double e[3] = {0}, way[3], turn[3], torque[3];
+    e[k] = 1;
+    vec3_cross(way, e, r);
+    vec3_cross(turn, y, way);
+    vec3_add_scaled(turn, vec3_dot(y, way), y);
+    for (int i = 0; i < 3; i++) turn[i] = scale * (turn[i] + way[i]);
+    vec3_cross(torque, F, turn);
+    for (int i = 0; i < 3; i++) K[3 * i + k] += torque[i];
+  }
+}
+
+void taut_joints_add(double K[], const world_snapshot *world, int j,
+                     const double force[], double half, const double u[]) {
   const world_joint *joint = &world->joints[j];
   const host_joint_rows *rows = &world->joint_rows[joint->rows];
   for (int side = 0; side < 2; side++) {
-    double r[3], F[3] = {0};
-    if (!world_is_dynamic(world, joint->body[side]) || old->n_rows < 3 ||
-        !find_arm(rows, side, r))
-      continue;
-    for (int i = 0; i < 3; i++)
-      vec3_add_scaled(F, old->impulses[i] / old->seconds,
-                      rows->rows.J[i][side]);
-    double along = vec3_dot(r, F), *own = K + 9 * joint->body[side];
+    double r[3], F[3] = {0}, y[3];
+    int b = joint->body[side];
+    if (!world_is_dynamic(world, b) || !find_arm(rows, side, r)) continue;
     for (int i = 0; i < 3; i++) {
-      own[4 * i] += along;
-      for (int k = 0; k < 3; k++)
-        own[3 * i + k] -= 0.5 * (r[i] * F[k] + F[i] * r[k]);
+      vec3_add_scaled(F, force[i], rows->rows.J[i][side]);
+      y[i] = half > 0 ? half * u[6 * b + 3 + i] : 0;
     }
+    add_stiffness(K + 9 * b, F, r, y);
   }
+}
+
+static void add_last(double K[], const world_snapshot *world, int j,
+                     const contact_entry *old) {
+  double force[6];
+  if (old->n_rows < 3) return;
+  for (int i = 0; i < old->n_rows; i++)
+    force[i] = old->impulses[i] / old->seconds;
+  taut_joints_add(K, world, j, force, 0, NULL);
 }
 
 /* M := M~ = M + `stiff` (NULL: nothing) + `part` of its inertia,
@@ -148,6 +168,7 @@ bool taut_joints_find(arena *arena, const world_snapshot *world,
                       const double **mass) {
   const int n = world->n_bodies;
   double *K, *M, part[9];
+  const double h = world->settings.step_size;
   bool any = stiff != NULL;
   *mass = NULL;
   if (world->n_joint_rows == 0 && stiff == NULL) return true;
@@ -157,14 +178,13 @@ bool taut_joints_find(arena *arena, const world_snapshot *world,
   for (int j = 0; j < world->n_joints; j++) {
     int key = recall->joint_key[j];
     const contact_entry *old = key >= 0 ? recall->matches[key].old : NULL;
-    if (old != NULL && old->seconds > 0) add_joint(K, world, j, old);
+    if (old != NULL && old->seconds > 0) add_last(K, world, j, old);
   }
   for (int b = 0; b < n; b++) {
     const host_body *body = &bodies[b];
     host_body_mass(body, M + 36 * b);
     if (!world_is_dynamic(world, b)) continue;
-    bool taut = find_unresolved(part, body->inertia, K + 9 * b,
-                                world->settings.step_size);
+    bool taut = taut_joints_unresolved(part, body->inertia, K + 9 * b, h * h);
     if (taut || stiff != NULL)
       move_less(x_free + 6 * b, M + 36 * b, body->v,
                 stiff != NULL ? stiff + 36 * b : NULL, part);

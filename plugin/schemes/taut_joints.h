@@ -13,6 +13,24 @@
 #include "assembly/recall.h"
 
 /**
+ * Add the stiffness of a joint's rows of three axes across each other that hold a
+ * point, per body: K += -[F]x (1 - Y)^-1 [r]x with Y = [half w]x, w the angular part of
+ * u. So does the torque r x F change with w where the body moves by Cayley's turns of
+ * 2 half w; 0: with a small turn.
+ *
+ * @param K      [9 n_bodies] N m
+ * @param force  of the joint's rows, N, N m
+ */
+void taut_joints_add(double K[], const world_snapshot *world, int j,
+                     const double force[], double half, const double u[]);
+
+/** The part of `square` K, of s^2 times the symmetric part of K, above an inertia.
+ *  @param part  out: kg m^2
+ *  @return false where there is none */
+bool taut_joints_unresolved(double part[9], const double inertia[9],
+                            const double K[9], double square);
+
+/**
  * Find the masses M~ that go with the joints' forces in the last step, and the
  * velocities of free flight that go with them.
  *
