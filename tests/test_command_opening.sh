@@ -113,6 +113,14 @@ check "another name: named" err_has 'opened ./other.so (libode-double.so.3)'
 
 mkdir foreign
 cp foreign.so foreign/libode.so.8
+if $compiler -shared -fPIC plugin.c -o plugins/foreign.so \
+    -I"$build/host/include" -Wl,--no-as-needed -Lforeign -l:libode.so.8 \
+    -Wl,-rpath,"$work/foreign"; then
+  run "$late" now plugins/foreign.so
+  check "a plugin for the other precision: status 2" status_is 2
+  check "a plugin for the other precision: named" err_has \
+    'plugins/foreign.so: its ODE library, .*/foreign/libode.so.8, is in'
+fi
 LD_LIBRARY_PATH=$work/foreign${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 run "$late" now libode.so.8

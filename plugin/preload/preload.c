@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,18 +75,24 @@ bool opening_is_first_second(void) {
   return atomic_exchange(&page->second_library, 1) == 0;
 }
 
-/* A program that a script starts the command has not seen. Should it be made for a
- * host that ours cannot stand in for, it would read garbage. */
+static _Atomic(void *) create_caller;
+
+/* A program that a script starts the command has not seen, nor a library of the
+ * program's own that makes worlds. Should it be made for a host that ours cannot stand
+ * in for, it would read garbage. */
 static void check_host(void) {
-  char program[PATH_MAX], message[2 * PATH_MAX];
+  char name[PATH_MAX], message[2 * PATH_MAX];
+  Dl_info caller, program;
   struct stat file;
-  if (stat("/proc/self/exe", &file) != 0 ||
+  if (dladdr(create_caller, &caller) == 0 ||
+      dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
+    return;
+  if (caller.dli_fbase == program.dli_fbase)
+    caller.dli_fname = "/proc/self/exe";
+  if (realpath(caller.dli_fname, name) == NULL || stat(name, &file) != 0 ||
       (file.st_dev == page->probed_device && file.st_ino == page->probed_inode))
     return;
-  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (length <= 0) return;
-  program[length] = '\0';
-  if (host_probe(program, NULL, message, sizeof message) != HOST_PROBE_FITS)
+  if (host_probe(name, NULL, message, sizeof message) != HOST_PROBE_FITS)
     message_end("%s", message);
 }
 
@@ -97,6 +104,7 @@ static void begin_first_world(void) {
 
 __attribute__((visibility("default"))) dWorldID dWorldCreate(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  create_caller = __builtin_return_address(0);
   pthread_once(&once, begin_first_world);
   return next_create();
 }
