@@ -13,12 +13,13 @@ typedef struct velocity_level {
   double *v, *v_free; /* [6 n_bodies] */
 } velocity_level;
 
-static void keep_free_body(const host_body *body, double step_size,
-                           scheme_step *step, unsigned b) {
+/* @param v_free  [6] out: how fast the body is where no row acts on it */
+static void start_body(const host_body *body, scheme_step *step, unsigned b,
+                       double v_free[6]) {
   body_result *result = &step->bodies[b];
   result->kinematic = body->kinematic;
   result->moved = false;
-  host_body_free_velocity(body, step_size, result->v);
+  host_body_free_velocity(body, step->step_size, v_free);
   step->out->report.bodies += !body->kinematic;
 }
 
@@ -30,7 +31,7 @@ static bool integrate_free(scheme_step *step) {
     if (!host_body_read(&body, island->bodies[b], step->step_size,
                         step->out->message, sizeof step->out->message))
       return false;
-    keep_free_body(&body, step->step_size, step, b);
+    start_body(&body, step, b, step->bodies[b].v);
   }
   return true;
 }
@@ -48,8 +49,7 @@ static void find_free_velocities(velocity_level *s, scheme_step *step) {
   const world_snapshot *world = &s->world;
   for (int b = 0; b < world->n_bodies; b++) {
     memcpy(s->v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
-    keep_free_body(&world->bodies[b], step->step_size, step, (unsigned)b);
-    memcpy(s->v_free + 6 * b, step->bodies[b].v, sizeof step->bodies[b].v);
+    start_body(&world->bodies[b], step, (unsigned)b, s->v_free + 6 * b);
   }
 }
 
