@@ -300,7 +300,7 @@ check "dump: worlds apart" \
   [ -d worlds/step-000002-island-001-part-01 -a \
     -d worlds/world-2-step-000002-island-001-part-01 ]
 run --dump forked --tolerance 1e-300 -- "$program" world touch 2 fork touch 2
-check "dump: a child's own folder" [ "$(ls -d forked*/*04* | wc -l)" -eq 1 ]
+check "dump: a child's own folder" [ "$(ls -d forked.*/*03* | wc -l)" -eq 1 ]
 check "dump: two folders" [ "$(ls -d forked* | wc -l)" -eq 2 ]
 
 check_refused "a folder without a name" "dump: the name is empty" \
