@@ -458,29 +458,6 @@ static void build_body(second_order *s, const motion *from, const motion *to,
   take_positive(s, mass, with);
 }
 
-/* The impulses of all that is no row, into s->force. */
-static bool sum_forces(second_order *s, const motion *from, const motion *to,
-                       double h) {
-  const scheme_step *step = s->step;
-  size_t n = (size_t)s->home.n_bodies;
-  memset(s->force, 0, 6 * n * sizeof *s->force);
-  if (step->forces->first != NULL) {
-    memset(s->early, 0, 6 * n * sizeof *s->early);
-    memset(s->k_q, 0, 36 * n * sizeof *s->k_q);
-    memset(s->k_v, 0, 36 * n * sizeof *s->k_v);
-    if (!forces_add_functions(step->forces, &s->home, from->time, from->poses,
-                              from->v, s->early, NULL, NULL, step->out) ||
-        !forces_add_functions(step->forces, &s->home, from->time + h, to->poses,
-                              to->v, s->force, s->k_q, s->k_v, step->out))
-      return false;
-    for (size_t i = 0; i < 6 * n; i++)
-      s->force[i] = h / 2 * (s->early[i] + s->force[i]);
-  }
-  for (size_t i = 0; i < 6 * n; i++)
-    s->force[i] += h * s->middle.bodies[i / 6].force[i % 6];
-  return true;
-}
-
 /* The mean velocities of a round where no row acts. */
 static bool free_motion(second_order *s, const motion *from, const motion *to,
                         double h) {
@@ -742,7 +719,10 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
   memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
   for (int j = 0; j < s->home.n_joints && !s->damped; j++)
     add_geometric(s, j, h);
-  return sum_forces(s, from, to, h) && free_motion(s, from, to, h) &&
+  const step_weights weights = s->rule->weights(step->options, h);
+  return second_order_sum_forces(s, &weights, &s->middle, from, to, to->v,
+                                 false, h) &&
+         free_motion(s, from, to, h) &&
          second_order_solve(s, &s->middle, h, s->conserving->start_v, n_rows, 1,
                             0);
 }

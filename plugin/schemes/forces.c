@@ -316,21 +316,6 @@ int forces_end_rows(const force_list *forces, const world_snapshot *home,
   return count;
 }
 
-/* g'M^-1 g, of bodies that forces move */
-static double inverse_mass_along(const extra_row *row,
-                                 const world_snapshot *home) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    if (!world_is_dynamic(home, row->body[side])) continue;
-    const host_body *body = &home->bodies[row->body[side]];
-    const double *g = row->J[side];
-    double turned[3];
-    mat3_apply(turned, body->inverse_inertia, g + 3);
-    sum += vec3_dot(g, g) / body->mass + vec3_dot(g + 3, turned);
-  }
-  return sum;
-}
-
 /* The direction and the arms whose product with u h is how much longer the
  * spring gets. */
 static void mean_line(extra_row *row, const spring_line *start,
@@ -366,7 +351,7 @@ int forces_mean_rows(const force_list *forces, const world_snapshot *home,
     find_line(&end, spring, home, to, NULL);
     extra_row *row = &rows[count];
     mean_line(row, &start, &end, spring->along_axis);
-    double inverse_mass = inverse_mass_along(row, home);
+    double inverse_mass = world_row_mobility(home, row->body, row->J);
     if (!(inverse_mass > 0)) continue;
 
     /* the force between the two ends that is a little nearer to the later one
@@ -467,21 +452,12 @@ static bool add_function(const ode_mlcp_force *given,
   return true;
 }
 
-bool forces_add_functions(const force_list *forces, const world_snapshot *home,
-                          double time, const world_pose poses[],
-                          const double v[], double force[], double k_q[],
-                          double k_v[], outcome *out) {
-  for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next)
-    if (f->function != NULL &&
-        !add_function(f, home, time, poses, v, force, k_q, k_v, out))
-      return false;
-  return true;
-}
-
 bool forces_add(const force_list *forces, const world_snapshot *home,
                 double time, const world_pose poses[], const double v[],
-                double force[], double k_q[], double k_v[], outcome *out) {
+                bool springs, double force[], double k_q[], double k_v[],
+                outcome *out) {
   for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next) {
+    if (f->function == NULL && !springs) continue;
     bool added =
         f->function != NULL
             ? add_function(f, home, time, poses, v, force, k_q, k_v, out)

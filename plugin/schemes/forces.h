@@ -53,6 +53,7 @@ void forces_unite(const force_list *forces, const world_snapshot *home,
  *
  * @param home      the bodies of the step
  * @param poses, v  [n_bodies], [6 n_bodies] *
+ * @param springs   true: of springs and dampers, too
  * @param force     [6 n_bodies] N, N m: added to
  * @param k_q, k_v  [36 n_bodies] Jacobians of the program's functions: added
  *                  to; or both NULL
@@ -60,13 +61,8 @@ void forces_unite(const force_list *forces, const world_snapshot *home,
  */
 bool forces_add(const force_list *forces, const world_snapshot *home,
                 double time, const world_pose poses[], const double v[],
-                double force[], double k_q[], double k_v[], outcome *out);
-
-/** The same of the program's functions alone. */
-bool forces_add_functions(const force_list *forces, const world_snapshot *home,
-                          double time, const world_pose poses[],
-                          const double v[], double force[], double k_q[],
-                          double k_v[], outcome *out);
+                bool springs, double force[], double k_q[], double k_v[],
+                outcome *out);
 
 /**
  * Springs and dampers over a step between two poses, as rows on its mean

@@ -90,15 +90,7 @@ void second_order_find_stiff(second_order *s, const motion *from, double h) {
                            weights.cq, weights.cv, 1, s->rows);
   for (int r = 0; r < n_rows; r++) {
     const extra_row *row = &s->rows[r];
-    double inertia = 0; /* g' M^-1 g */
-    for (int side = 0; side < 2; side++) {
-      if (row->body[side] < 0) continue;
-      const host_body *body = &s->here->bodies[row->body[side]];
-      const double *g = row->J[side];
-      double turned[3];
-      mat3_apply(turned, body->inverse_inertia, g + 3);
-      inertia += vec3_dot(g, g) / body->mass + vec3_dot(g + 3, turned);
-    }
+    double inertia = world_row_mobility(s->here, row->body, row->J);
     for (int side = 0; side < 2 && inertia >= row->compliance; side++)
       if (row->body[side] >= 0) s->stiff[row->body[side]] = true;
   }
@@ -147,12 +139,10 @@ static void build_mass(const second_order *s, const step_weights *weights,
   s->step->out->report.jacobians_dropped++;
 }
 
-/* The impulses of everything that is not a row, into s->force: what is held,
- * what powered joints add, the gyroscopic torque, functions and springs at both
- * ends (21). */
-static bool sum_impulses(second_order *s, const step_weights *weights,
-                         const world_snapshot *at, const motion *from,
-                         double h) {
+bool second_order_sum_forces(second_order *s, const step_weights *weights,
+                             const world_snapshot *at, const motion *from,
+                             const motion *late, const double late_v[],
+                             bool springs, double h) {
   const scheme_step *step = s->step;
   const world_snapshot *home = &s->home;
   int n = home->n_bodies;
@@ -160,22 +150,33 @@ static bool sum_impulses(second_order *s, const step_weights *weights,
   memset(s->k_q, 0, 36 * (size_t)n * sizeof *s->k_q);
   memset(s->k_v, 0, 36 * (size_t)n * sizeof *s->k_v);
   if (step->forces->first != NULL) {
-    double *early = s->early;
-    memset(early, 0, 6 * (size_t)n * sizeof *early);
-    for (int b = 0; b < n; b++)
-      world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h);
-    if (!forces_add(step->forces, home, from->time, from->poses, from->v, early,
-                    NULL, NULL, step->out) ||
-        !forces_add(step->forces, home, from->time + h, s->ahead.poses, from->v,
-                    s->force, s->k_q, s->k_v, step->out))
+    memset(s->early, 0, 6 * (size_t)n * sizeof *s->early);
+    if (!forces_add(step->forces, home, from->time, from->poses, from->v,
+                    springs, s->early, NULL, NULL, step->out) ||
+        !forces_add(step->forces, home, from->time + h, late->poses, late_v,
+                    springs, s->force, s->k_q, s->k_v, step->out))
       return false;
     for (int i = 0; i < 6 * n; i++)
-      s->force[i] = weights->early * early[i] + weights->late * s->force[i];
+      s->force[i] = weights->early * s->early[i] + weights->late * s->force[i];
   }
-  for (int b = 0; b < n; b++) {
+  for (int i = 0; i < 6 * n; i++)
+    s->force[i] += h * at->bodies[i / 6].force[i % 6];
+  return true;
+}
+
+/* The impulses of everything that is not a row, into s->force: what is held,
+ * what powered joints add, the gyroscopic torque, functions and springs at both
+ * ends (21). */
+static bool sum_impulses(second_order *s, const step_weights *weights,
+                         const world_snapshot *at, const motion *from,
+                         double h) {
+  for (int b = 0; b < s->home.n_bodies; b++)
+    world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h);
+  if (!second_order_sum_forces(s, weights, at, from, &s->ahead, from->v, true,
+                               h))
+    return false;
+  for (int b = 0; b < s->home.n_bodies; b++) {
     const double *w = from->v + 6 * b + 3;
-    for (int i = 0; i < 6; i++)
-      s->force[6 * b + i] += h * at->bodies[b].force[i];
     if (!has_torque(s, b)) continue;
     double momentum[3], torque[3];
     mat3_apply(momentum, at->bodies[b].inertia, w);

@@ -111,6 +111,15 @@ bool second_order_reserve(second_order *s);
  */
 void second_order_find_stiff(second_order *s, const motion *from, double h);
 
+/** The impulses of the program's forces in a step of size h, into s->force: those held
+ *  over it, those of functions, and of `springs`, at both its ends.
+ *  @param late,late_v  where the end is taken to be, and its velocities
+ *  @return false with the outcome's message. */
+bool second_order_sum_forces(second_order *s, const step_weights *weights,
+                             const world_snapshot *at, const motion *from,
+                             const motion *late, const double late_v[],
+                             bool springs, double h);
+
 /** The world at other poses and a time of the step, for a step of size h from
  *  there. @return false with the outcome's message. */
 bool second_order_look(const second_order *s, world_snapshot *world,

@@ -138,8 +138,8 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
   s->n_springs = forces_end_rows(step->forces, home, step->time, h,
                                  s->end.poses, s->v, s->springs, step->out);
   if (s->n_springs < 0 ||
-      !forces_add_functions(step->forces, home, step->time, s->end.poses, s->v,
-                            s->force, s->k_q, s->k_v, step->out))
+      !forces_add(step->forces, home, step->time, s->end.poses, s->v, false,
+                  s->force, s->k_q, s->k_v, step->out))
     return false;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
