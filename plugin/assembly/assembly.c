@@ -128,14 +128,14 @@ static const double *free_slip_velocities(assembly *a) {
 }
 
 /* What a component's solves may take of what all that the step solved before, with the
- * same bodies, has left: half of it where others follow, so that one hard solve leaves
- * them enough. Lemke's method may take far more than what is fast, but not for ever. */
+ * same bodies, has left. Lemke's method may take far more than what is fast, but not for
+ * ever. */
 static double budget_left(const assembly *a, const outcome *out) {
-  const double lemkes = 100, part = a->request.second_order ? 0.5 : 1;
+  const double lemkes = 100, part = a->request.replaced ? 0.5 : 1;
   const ode_mlcp_options *options = a->request.options;
-  return part * (options->budget *
-                     (options->solver == ODE_MLCP_SOLVER_LEMKE ? lemkes : 1) -
-                 out->report.solver_work);
+  return part * options->budget *
+             (options->solver == ODE_MLCP_SOLVER_LEMKE ? lemkes : 1) -
+         out->report.solver_work;
 }
 
 bool assembly_solve(assembly *a, const assembly_request *request,

@@ -55,6 +55,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
   options.acceptable = larger_of(options.acceptable, given->tolerance);
   options.budget = c->budget - c->work;
   options.precise = a->request.second_order;
+  options.all_or_nothing = a->request.replaced;
 
   progress_tick();
   double start = seconds_now();
@@ -213,7 +214,7 @@ bool component_solve(assembly *a, component_problem *c) {
   component_edges_measure(c);
   component_edges_remember(a, c);
   a->n_stopped += solve.stopped;
-  count_solve(report, &solve);
+  if (!(solve.stopped && a->request.replaced)) count_solve(report, &solve);
   double softness = a->request.options->softness;
   if (softness > 0)
     report->given_way =

@@ -86,6 +86,9 @@ typedef struct assembly_request {
   bool again; /* the rows of the last solve with other numbers: the guess is its
                   impulses */
   bool
+      replaced; /* where the budget ends a solve, another takes its place, for which
+                    half of the budget is left: it is not counted */
+  bool
       second_order; /* a scheme that aims the edges of slipping contacts itself,
                         and solves in rounds from the last one's impulses */
   /* for observers */

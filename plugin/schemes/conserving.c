@@ -775,7 +775,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
   double last = INFINITY;
   int n_worse = 0;
   s->unsettled = true;
-  s->stays = s->gave_up = false;
+  s->stays = false;
   s->unrest = INFINITY;
   for (int round = 1;
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
@@ -786,8 +786,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     round_change change = take_over(s, h, slip);
     arrive(s, from, h, to);
     /* from what is no answer no round comes to one */
-    s->gave_up = assembly_stopped(s->base.assembly) > 0;
-    if (s->gave_up) break;
+    if (assembly_stopped(s->base.assembly) > 0) break;
     s->unsettled = !(change.share <= SETTLED && change.slip <= SETTLED);
     if (round == 1)
       s->unsettled |= second_order_aim(s, &s->middle, s->u,

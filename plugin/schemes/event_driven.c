@@ -262,8 +262,11 @@ static bool solve_impact(event_state *w, const double v[],
                             redundant */
   request.v = request.x_free = v;
   request.second_order = true;
+  request.replaced = true;
   request.pressed = pressed;
-  return assembly_solve(w->s.base.assembly, &request, step->out);
+  if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
+  event_note_budget(w);
+  return true;
 }
 
 /* As `tally`, of the last impact. */
@@ -337,9 +340,9 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
-  if (!EVENT_RESERVE(w, given_back, contacts->n) || !compress(w) ||
-      !tally_impact(w, 1))
-    return false;
+  if (!EVENT_RESERVE(w, given_back, contacts->n) || !compress(w)) return false;
+  if (w->crowded) return true;
+  if (!tally_impact(w, 1)) return false;
 
   bool gives_back = false;
   double *v = w->struck, *compressed = w->compressed;
@@ -363,8 +366,10 @@ static bool impact(event_state *w) {
     w->given_back[k] = e * pressed;
     push_contact(w->s.here, k, e * pressed, v);
   }
-  if (gives_back) {
-    if (!solve_impact(w, v, w->given_back)) return false;
+  if (gives_back && !solve_impact(w, v, w->given_back)) return false;
+  if (w->crowded) {
+    memcpy(v, compressed, (size_t)n_v * sizeof *v);
+  } else if (gives_back) {
     memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
     double share = bound_energy(w->s.here, w->now.v, compressed, v);
     for (int k = 0; k < contacts->n; k++)
@@ -495,6 +500,7 @@ static bool meet_exactly(event_state *w, double longest, double *way) {
     double to = fmin(fmax(*way + change, BACK * *way), longest);
     if (!(fabs(to - *way) > CLOSE)) break;
     if (!event_try(w, to)) return false;
+    if (w->crowded) return true;
     if (w->s.unsettled) return event_try(w, *way);
     *way = to;
   }
@@ -527,7 +533,9 @@ static bool collide(event_state *w, double h, const event *found,
   event_report(w)->collisions++;
   if (way > 0) {
     if (steps) {
-      if (!meet_exactly(w, h, &way) || !accept(w, remaining, way)) return false;
+      if (!meet_exactly(w, h, &way)) return false;
+      if (w->crowded) return true;
+      if (!accept(w, remaining, way)) return false;
     } else {
       event_report(w)->substeps++;
       if (!tally(w, way / h)) return false;
@@ -672,15 +680,14 @@ static bool try_step(event_state *w, double *size) {
   int n_stayed = 0;
   while (!w->crowded) {
     if (!event_try(w, *size)) return false;
-    if (!w->s.unsettled) return true;
+    if (w->crowded || !w->s.unsettled) return true;
     bool stays =
         damps && (w->s.stays || (unrest < CLOSE && w->s.unrest > 0.5 * unrest));
     n_stayed = stays ? n_stayed + 1 : 0;
     unrest = w->s.unrest;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
     w->n_failed += smallest ? MOST_FAILED / 2 : 1;
-    if (n_stayed < MOST_STAYED && !smallest && !w->s.gave_up &&
-        w->n_failed <= MOST_FAILED) {
+    if (n_stayed < MOST_STAYED && !smallest && w->n_failed <= MOST_FAILED) {
       *size /= 2;
       continue;
     }

@@ -1,7 +1,5 @@
 #include "schemes/event_state.h"
 
-#include "schemes/conserving.h"
-
 #include <math.h>
 
 #include "common/vec3.h"
@@ -20,23 +18,16 @@ double event_rate_tolerance(const event_state *w) {
   return PART * fmax(fastest, LEAST);
 }
 
-/* A solve that ended with its budget is no answer: the damped step of the same contacts
- * takes the place of a trapezoid's. It knows no forces that vary. */
-bool event_try(event_state *w, double h) {
-  second_order *s = &w->s;
-  const step_rule *rule = s->rule;
-  if (!rule->take(s, &w->now, h, &w->next)) return false;
-  if (rule->conserves || !rule->midpoint ||
-      assembly_stopped(s->base.assembly) == 0 ||
-      s->step->forces->first != NULL || s->step->forces->n_springs > 0)
-    return true;
+void event_note_budget(event_state *w) {
+  if (w->s.rule->first || assembly_stopped(w->s.base.assembly) == 0) return;
+  w->crowded = true;
   event_report(w)->not_converged = 1;
-  s->rule = &conserving_rule;
-  s->damped = true;
-  bool taken = s->rule->take(s, &w->now, h, &w->next);
-  s->damped = false;
-  s->rule = rule;
-  return taken;
+}
+
+bool event_try(event_state *w, double h) {
+  if (!w->s.rule->take(&w->s, &w->now, h, &w->next)) return false;
+  event_note_budget(w);
+  return true;
 }
 
 bool event_is_stiff(const event_state *w, const world_contact *contact) {

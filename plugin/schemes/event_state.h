@@ -79,7 +79,9 @@ typedef struct event_state {
   double longest;        /* s: no substep is longer */
   int n_events,
       n_failed; /* of the step so far, and sizes that did not settle */
-  bool crowded; /* it has had its events: the rest is one step of first order */
+  bool
+      crowded; /* it has had its events, or its part of the budget: the rest is one
+                   step of first order */
   double draw_work;   /* products left for what is drawn of sets of impacts */
   int *home_of;       /* [here's contacts] in `home`, -1: new since then */
   double *given_back; /* [here's contacts] N s, by an impact */
@@ -122,7 +124,10 @@ int event_compare_bodies(const void *left, const void *right);
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double event_rate_tolerance(const event_state *w);
 
-/** Try a step of size h, which ends at w->next.
+/** A solve that ended with its budget is no answer: the rest is a step of first order. */
+void event_note_budget(event_state *w);
+
+/** Try a step of size h, which ends at w->next, unless w->crowded is set by it.
  *  @return false with the outcome's message. */
 bool event_try(event_state *w, double h);
 

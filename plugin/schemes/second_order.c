@@ -299,6 +299,7 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   assembly_request request = second_order_request(
       s, at, s->rule->first ? JOINT_LEVEL_POSITION : JOINT_LEVEL_VELOCITY, h);
   request.erp_for_all = request.adds_stops = s->rule->first;
+  request.replaced = !s->rule->first;
   request.scale = scale;
   request.carry = carry;
   request.mean = s->rule->mean;

@@ -80,7 +80,6 @@ struct second_order {
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */
   bool stays;     /* its rounds neither shrank nor grew */
-  bool gave_up;   /* a round's solve ended with its budget */
   double unrest;  /* how much the last round changed, as a part */
   struct conserving_state *conserving; /* see conserving.h */
 };

@@ -40,6 +40,7 @@ bool solve_work_reserve(solve_work *work) {
 static const double per_product = 500, per_block = 64;
 static const double per_row_factored = 100, per_row_solved = 65;
 static const double per_row_pivoted = 100, per_body_pivoted = 70;
+static const double per_row_swept = 100;
 
 void solve_work_set_cost(solve_work *work) {
   const double solves_a_step = 3, units_a_step = 1.3; // of an interior point
@@ -50,7 +51,8 @@ void solve_work_set_cost(solve_work *work) {
   double solve = blocks + per_row_solved * rows;
   double pivot = blocks + per_body_pivoted * bodies + per_row_pivoted * rows;
   double unit = (factorisation + solves_a_step * solve) / units_a_step;
-  work->cost = (work_cost){factorisation / unit, solve / unit, pivot / unit};
+  work->cost = (work_cost){factorisation / unit, solve / unit, pivot / unit,
+                           per_row_swept * rows / unit};
 }
 
 bool solve_work_spend(solve_work *work, double cost) {

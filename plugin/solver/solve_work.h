@@ -11,7 +11,7 @@
  *  with thirty solves, ten steps of an interior point, however its rows and its fill
  *  share it: about a factorisation. */
 typedef struct work_cost {
-  double factorisation, solve, pivot;
+  double factorisation, solve, pivot, sweep;
 } work_cost;
 
 typedef struct solve_work {

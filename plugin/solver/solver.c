@@ -9,6 +9,7 @@
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
+#include "solver/sweeps.h"
 #include "solver/lemke_mlcp.h"
 
 struct solver_workspace {
@@ -214,7 +215,8 @@ static bool begin(solve_work *work, const solver_options *options) {
   solve_work_set_cost(work);
   work->factorisations = work->iterations = work->pivots = 0;
   work->spent = 0;
-  work->budget = options->budget;
+  work->budget =
+      options->budget - (options->all_or_nothing ? 0 : sweeps_cost(work));
   return true;
 }
 
@@ -262,7 +264,10 @@ static solver_report solve_by_stages(solve_work *work,
   bool reached =
       options->precise ? run_precisely(work, guess) : run_stages(work, guess);
   bool enough = reached || work->best_residual <= work->enough;
-  if (!enough) bound_work(work);
+  if (!enough && !options->all_or_nothing) {
+    if (!sweeps_run(work)) return no_memory();
+    bound_work(work);
+  }
   double residual = give_solution(work, solution, slips);
   if (enough &&
       residual > (reached ? options->tolerance : options->acceptable)) {

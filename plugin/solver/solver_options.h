@@ -33,13 +33,14 @@ typedef enum solver_status {
 
 typedef struct solver_options {
   solver_kind kind;
-  double tolerance;  /* relative residual asked for (1e-10) */
-  double acceptable; /* where velocities are right and redundant contacts
+  double tolerance;    /* relative residual asked for (1e-10) */
+  double acceptable;   /* where velocities are right and redundant contacts
                           only share their load otherwise: what ends a solve
                           that has come to no lower residual cheaply (1e-7) */
-  double budget;     /* work in factorisations of the problem: at its end the
+  double budget;       /* work in factorisations of the problem: at its end the
                         best iterate is returned (INFINITY) */
-  int max_rows;      /* a problem with more is refused (300000) */
+  int max_rows;        /* a problem with more is refused (300000) */
+  bool all_or_nothing; /* of SOLVER_FAST: what misses acceptable is of no use */
   bool precise; /* of SOLVER_FAST: a thousandth of the tolerance where a few
                         linear steps from the guess get there */
 } solver_options;

@@ -1,0 +1,69 @@
+#include "solver/sweeps.h"
+
+#include "common/matrix6.h"
+#include "common/minmax.h"
+
+/* M^-1 J_r' of each row, on its bodies. */
+typedef struct row_response {
+  double a[6], b[6];
+} row_response;
+
+static void find_responses(const box_problem *box, row_response responses[]) {
+  const mlcp_body *bodies = box->problem->bodies;
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
+    for (int r = edge->first_row; r < edge->end_row; r++) {
+      row_response *to = &responses[r];
+      matrix6_apply(to->a, bodies[edge->a].inverse_mass, box->J_a + 6 * r);
+      if (edge->b >= 0)
+        matrix6_apply(to->b, bodies[edge->b].inverse_mass, box->J_b + 6 * r);
+    }
+  }
+}
+
+static double slip_of(const solve_work *work, const graph_edge *edge, int r) {
+  const box_problem *box = &work->box;
+  const box_cluster *cluster = box_cluster_of(box, r);
+  double w = box->bias[r] + dot6(box->J_a + 6 * r, work->v + 6 * edge->a);
+  if (edge->b >= 0) w += dot6(box->J_b + 6 * r, work->v + 6 * edge->b);
+  if (cluster->first_compliance < 0) return w + box->compliance[r] * work->p[r];
+  const double *C = box->full_compliance + cluster->first_compliance +
+                    cluster->n_rows * (r - cluster->first_row);
+  for (int i = 0; i < cluster->n_rows; i++)
+    w += C[i] * work->p[cluster->first_row + i];
+  return w;
+}
+
+static void sweep_edge(solve_work *work, const graph_edge *edge,
+                       const row_response responses[]) {
+  const box_problem *box = &work->box;
+  for (int r = edge->first_row; r < edge->end_row; r++) {
+    double low, high, before = work->p[r];
+    box_limits(box, r, work->p, &low, &high);
+    work->p[r] = middle_of(
+        low, before - slip_of(work, edge, r) / box->diagonal[r], high);
+    double dp = work->p[r] - before;
+    for (int i = 0; i < 6; i++) {
+      work->v[6 * edge->a + i] += dp * responses[r].a[i];
+      if (edge->b >= 0) work->v[6 * edge->b + i] += dp * responses[r].b[i];
+    }
+  }
+}
+
+enum { SWEEPS = 20 };
+
+double sweeps_cost(const solve_work *work) { return SWEEPS * work->cost.sweep; }
+
+bool sweeps_run(solve_work *work) {
+  row_response *responses;
+  if (!ARENA_TAKE(&work->arena, responses, work->box.n_rows)) return false;
+  find_responses(&work->box, responses);
+  solve_work_restore_best(work);
+  for (int k = 0; k < SWEEPS; k++)
+    for (int e = 0; e < work->box.n_graph_edges; e++)
+      sweep_edge(work, &work->box.graph_edges[e], responses);
+  work->spent += sweeps_cost(work);
+  box_project(&work->box, work->p);
+  solve_work_evaluate(work);
+  return true;
+}
