@@ -109,7 +109,7 @@ steppers = {s['name']: s for s in report['steppers']}
 for line in lines:
     figures = [v for v in steppers[line['stepper']].values() if isinstance(v, (int, float))]
     assert line['figure'] in figures, line
-    assert line['text'] in told and line['advice'] in line['text'], line
+    assert line['text'] in told and line['advice'] in told, line
     assert line['relative'] > 0.01, line
 CHECK
   check "the verdict is the figures'" python3 verdict.py
