@@ -1,6 +1,6 @@
 /* The stages' methods one by one, on problems small enough to be solved by hand:
- * which states a guess stands for, how many pivots and factorisations a path takes,
- * what a factored system solves. */
+ * which states a guess stands for, how a pair's impulses are spread, how many pivots
+ * and factorisations a path takes, what a factored system solves. */
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
+#include "solver/spread.h"
 #include "lcp/lemke_factor.h"
 #include "solver/solver.h"
 #include "testing.h"
@@ -142,6 +143,91 @@ static void test_states_of_a_guess(void) {
   }
   close_work(&work);
   problem_release(&problem);
+}
+
+/* ---- spreading ----------------------------------------------------------- */
+
+/* A plate on four points at the height of its centre, whose normals only matter in
+ * their sum and moments: what they leave open goes round the corners as +1 -1 +1 -1. Of
+ * (1, 1, 1, -1/2) the nearest within the limits is (1/2, 3/2, 1/2, 0), as its corners
+ * are all alike. */
+static void test_spread_takes_the_nearest(void) {
+  const double up[3] = {0, 0, 1};
+  const double corners[4][3] = {{1, 1, 0}, {-1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
+  test_problem problem;
+  solve_work work;
+  problem_init(&problem);
+  problem_add_box(&problem, 1, 0, 0, 0, 1, 1, 0.5);
+  for (int c = 0; c < 4; c++)
+    problem_add_contact(&problem, 0, -1, corners[c], up, 0, 1, 4);
+  open_work(&work, &problem.mlcp);
+  const double guess[] = {1, 1, 1, -0.5}, nearest[] = {0.5, 1.5, 0.5, 0};
+  for (int c = 0; c < 4; c++) work.p[3 * c] = guess[c];
+  spread_impulses(&work, false);
+  for (int c = 0; c < 4; c++)
+    CU_ASSERT_DOUBLE_EQUAL(work.p[3 * c], nearest[c], 1e-8);
+
+  // at a limit is within it: such a guess is kept, as uneven as it is
+  const double uneven[] = {2, 0, 2, 0};
+  for (int c = 0; c < 4; c++) work.p[3 * c] = uneven[c];
+  spread_impulses(&work, false);
+  for (int c = 0; c < 4; c++) CU_ASSERT_EQUAL(work.p[3 * c], uneven[c]);
+  close_work(&work);
+  problem_release(&problem);
+}
+
+static void add_up(const solve_work *work, const double p[], double sum[6]) {
+  memset(sum, 0, 6 * sizeof *sum);
+  for (int r = 0; r < work->box.n_rows; r++)
+    for (int i = 0; i < 6; i++) sum[i] += work->box.J_a[6 * r + i] * p[r];
+}
+
+static int count_beyond(const solve_work *work, const double p[]) {
+  int n = 0;
+  for (int r = 0; r < work->box.n_rows; r++) {
+    double low, high;
+    box_limits(&work->box, r, p, &low, &high);
+    n += p[r] < low - 1e-12 || p[r] > high + 1e-12;
+  }
+  return n;
+}
+
+/* The same plate with friction: one corner's is over its limit, the others can take
+ * it on. Sum and moments stay, every row ends within its limit, and the limit of a
+ * contact's second friction row follows the normal, not the first friction row. */
+static void test_spread_keeps_the_sum(void) {
+  const double up[3] = {0, 0, 1};
+  const double corners[4][3] = {{1, 1, 0}, {-1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
+  for (int which = 1; which <= 2; which++) {
+    test_problem problem;
+    solve_work work;
+    double before[6], after[6];
+    problem_init(&problem);
+    problem_add_box(&problem, 1, 0, 0, 0.5, 1, 1, 0.5);
+    for (int c = 0; c < 4; c++)
+      problem_add_contact(&problem, 0, -1, corners[c], up, 0, 1, 4);
+    open_work(&work, &problem.mlcp);
+    memset(work.p, 0, sizeof *work.p * (size_t)work.box.n_rows);
+    for (int c = 0; c < 4; c++) work.p[3 * c] = 1;
+    double limit = work.box.coefficient[1];
+    work.p[which] = 1.2 * limit;
+    CU_ASSERT_EQUAL(count_beyond(&work, work.p), 1);
+    add_up(&work, work.p, before);
+    spread_impulses(&work, false);
+    add_up(&work, work.p, after);
+    CU_ASSERT_EQUAL(count_beyond(&work, work.p), 0);
+    for (int i = 0; i < 6; i++)
+      CU_ASSERT_DOUBLE_EQUAL(after[i], before[i], 1e-8);
+
+    // at the limit exactly nothing is to be done
+    double kept[12];
+    work.p[which] = limit * work.p[0];
+    memcpy(kept, work.p, sizeof kept);
+    spread_impulses(&work, false);
+    CU_ASSERT(memcmp(kept, work.p, sizeof kept) == 0);
+    close_work(&work);
+    problem_release(&problem);
+  }
 }
 
 /* ---- the linear system --------------------------------------------------- */
@@ -540,6 +626,8 @@ static void test_units_change_no_bit(void) {
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"states of a guess", test_states_of_a_guess},
+      {"spread takes the nearest", test_spread_takes_the_nearest},
+      {"spread keeps the sum", test_spread_keeps_the_sum},
       {"system of any order", test_system_of_any_order},
       {"pivots of loose cubes", test_pivots_of_loose_cubes},
       {"pivots of a tower", test_pivots_of_a_tower},

@@ -10,6 +10,7 @@
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
 #include "solver/sweeps.h"
+#include "solver/spread.h"
 #include "solver/lemke_mlcp.h"
 
 struct solver_workspace {
@@ -69,6 +70,8 @@ static void take_guess(solve_work *work, const double guess[]) {
     work->n_known = box_take_guess(box, guess, work->p);
   else
     memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
+  // what a pair passes on is known better than how its rows share it
+  if (work->n_known > 0) spread_impulses(work, false);
   box_project(box, work->p);
   solve_work_evaluate(work);
 }
@@ -88,12 +91,15 @@ static bool has_few_rows(const solve_work *work) {
   return work->box.n_rows <= FEW_ROWS;
 }
 
-/* From last step's impulses: by continuation, or, where compliance
+/* From last step's impulses, spread anew: by continuation, or, where compliance
  * couples rows (friction polygons of more than four edges), by their active set. Few
  * rows also from nothing. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
   (void)guess; // work->p is it
   if (work->n_known == 0 && !has_few_rows(work)) return false;
+  spread_impulses(work, true);
+  box_project(&work->box, work->p);
+  solve_work_evaluate(work);
   if (work->box.n_compliances == 0)
     return continuation_solve(work, work->n_known == 0);
   active_set_of_guess(work);
