@@ -257,7 +257,9 @@ static bool run_stage(continuation *c, double most_spent) {
   memset(c->space.slip_step, 0,
          sizeof *c->space.slip_step * (size_t)box->n_rows);
   impulses_at(c, 0, p, work->state);
-  return run_newton(c, p, most_spent);
+  if (!run_newton(c, p, most_spent)) return false;
+  predict(c, p); // with the digits that slips do not give
+  return true;
 }
 
 /* The same by pivots. */
@@ -277,6 +279,22 @@ static bool pivot_stage(continuation *c) {
   memcpy(work->kept_p, work->p, bytes);
   c->factored_prox = -1; // work->blocks are the pivots'
   return solved;
+}
+
+/* With the factors of the last stage a digit costs a solve: go on from its end to
+ * well below the target while the active set stands. */
+static void refine(continuation *c) {
+  enum { MAX_SOLVES = 3 };
+  const double share = 1e-3; // of the target
+  solve_work *work = c->work;
+  for (int i = 0; i < MAX_SOLVES; i++) {
+    double before = work->residual;
+    if (before <= share * work->target || predict(c, work->kept_p) != 0) break;
+    solve_work_take(work, work->kept_p);
+    if (!(work->residual < 0.5 * before)) break;
+    memcpy(c->space.anchor, work->kept_p,
+           sizeof *c->space.anchor * (size_t)c->box->n_rows);
+  }
 }
 
 /* ---- the continuation --------------------------------------------------------- */
@@ -339,7 +357,10 @@ bool continuation_solve(solve_work *work, bool from_nothing) {
       double before = residual;
       memcpy(c.space.anchor, work->kept_p, bytes);
       residual = work->residual;
-      if (residual <= work->target) return true;
+      if (residual <= work->target) {
+        refine(&c);
+        return true;
+      }
       if (!isfinite(residual) || residual <= work->soon) break;
       n_failures = 0;
       double next = smaller_of(usual_shrink * c.prox, first_share * residual);
