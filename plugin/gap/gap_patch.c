@@ -175,10 +175,11 @@ cut_by_face(const collection *into, const gap_outline *on_a,
   const view *seen = &into->seen;
   cut_point other[2 * OUTLINE_ROOM];
   int count = on_a->count;
+  bool line = on_b->count == 2; /* cut across it, at its ends */
   for (int i = 0; i < count; i++) {
     project(seen, on_a->points[i], region[i].at);
     region[i].id[0] = on_a->corners[i];
-    region[i].id[1] = on_b->face;
+    region[i].id[1] = line ? on_b->edges[0] : on_b->face;
     region[i].edge[0] = on_a->edges[i];
     region[i].edge[1] = 0;
   }
@@ -190,10 +191,11 @@ cut_by_face(const collection *into, const gap_outline *on_a,
     project(seen, on_b->points[(i + 1) % on_b->count], q);
     double length = hypot(q[0] - p[0], q[1] - p[1]);
     if (!(length > tolerance)) continue;
-    double inward[2] = {-turn * (q[1] - p[1]) / length,
-                        turn * (q[0] - p[0]) / length};
+    double along[2] = {(q[0] - p[0]) / length, (q[1] - p[1]) / length};
+    double inward[2] = {-turn * along[1], turn * along[0]};
     count =
-        cut(region, count, p, inward, on_b->edges[i], tolerance, on_a, other);
+        cut(region, count, p, line ? along : inward,
+            line ? on_b->corners[i] : on_b->edges[i], tolerance, on_a, other);
     memcpy(region, other, (size_t)count * sizeof region[0]);
   }
   return count;
@@ -209,7 +211,20 @@ static double height_at(const collection *into, const gap_outline *outline,
   return height_over(&into->seen, outline, point->at);
 }
 
-/* A face or line on a face; `flipped`: the face is A's. */
+/* From a point across n to half-way to a line. */
+static void move_half_way(const view *seen, const gap_outline *line,
+                          double at[2]) {
+  double p[2], q[2];
+  project(seen, line->points[0], p);
+  project(seen, line->points[1], q);
+  double run[2] = {q[0] - p[0], q[1] - p[1]};
+  double off = (run[0] * (at[1] - p[1]) - run[1] * (at[0] - p[0])) /
+               (run[0] * run[0] + run[1] * run[1]);
+  at[0] += 0.5 * off * run[1];
+  at[1] -= 0.5 * off * run[0];
+}
+
+/* A face or line on a face, or on a line beside it; `flipped`: the face is A's. */
 __attribute__((noinline)) static void outline_on_face(collection *into,
                                                       const gap_outline *first,
                                                       const gap_outline *face,
@@ -223,65 +238,27 @@ __attribute__((noinline)) static void outline_on_face(collection *into,
     double height[2] = {height_at(into, first, point, 0),
                         height_at(into, face, point, 1)};
     const gap_feature id[2] = {point->id[flipped], point->id[!flipped]};
+    if (face->count == 2) move_half_way(&into->seen, face, point->at);
     add_contact(into, point->at, height[flipped], height[!flipped], id);
   }
 }
 
-/* Two lines that are nearly parallel: the stretch that they share. */
-static void line_on_line(collection *into, const gap_outline *on_a,
-                         const gap_outline *on_b) {
-  const gap_outline *lines[2] = {on_a, on_b};
-  double run[2][3], length[2], cross[3], middle[3] = {0, 0, 0};
-  for (int s = 0; s < 2; s++) {
-    vec3_subtract(run[s], lines[s]->points[1], lines[s]->points[0]);
-    length[s] = vec3_length(run[s]);
-    vec3_add_scaled(middle, 0.25, lines[s]->points[0]);
-    vec3_add_scaled(middle, 0.25, lines[s]->points[1]);
-  }
+static bool are_parallel(const gap_outline *on_a, const gap_outline *on_b) {
+  double run[2][3], cross[3];
+  vec3_subtract(run[0], on_a->points[1], on_a->points[0]);
+  vec3_subtract(run[1], on_b->points[1], on_b->points[0]);
   vec3_cross(cross, run[0], run[1]);
-  if (vec3_length(cross) > parallel_sine * length[0] * length[1]) return;
-
-  // measured along A's line from its first point on
-  double range[2][2], start[3];
-  for (int s = 0; s < 2; s++)
-    for (int k = 0; k < 2; k++) {
-      vec3_subtract(start, lines[s]->points[k], on_a->points[0]);
-      range[s][k] = vec3_dot(start, run[0]) / length[0];
-    }
-  bool turned = range[1][0] > range[1][1];
-  double tolerance = outside_tolerance * into->request->scale;
-  for (int k = 0; k < 2; k++) {
-    int other = turned ? 1 - k : k;
-    double end_a = range[0][k], end_b = range[1][other];
-    bool a_ends =
-        k == 0 ? end_a >= end_b - tolerance : end_a <= end_b + tolerance;
-    double along = a_ends ? end_a : end_b;
-    double other_end = range[a_ends][a_ends ? 1 - other : 1 - k];
-    if (k == 0 ? along > other_end + tolerance : along < other_end - tolerance)
-      return; // side by side, but not beside each other
-    gap_feature id[2] = {a_ends ? on_a->corners[k] : on_a->edges[0],
-                         a_ends ? on_b->edges[0] : on_b->corners[other]};
-    double height[2], at[2], points[2][3];
-    for (int s = 0; s < 2; s++) {
-      double t = (along - range[s][0]) / (range[s][1] - range[s][0]);
-      vec3_copy(points[s], lines[s]->points[0]);
-      vec3_add_scaled(points[s], t, run[s]);
-      height[s] = vec3_dot(into->seen.n, points[s]);
-    }
-    for (int i = 0; i < 3; i++) middle[i] = (points[0][i] + points[1][i]) / 2;
-    project(&into->seen, middle, at);
-    add_contact(into, at, height[0], height[1], id);
-  }
+  return vec3_length(cross) <=
+         parallel_sine * vec3_length(run[0]) * vec3_length(run[1]);
 }
 
 static void meet(collection *into, const gap_outline *on_a,
                  const gap_outline *on_b) {
-  if (on_a->count > 1 && on_b->count > 2)
+  if (on_a->count < 2 || on_b->count < 2) return;
+  if (on_b->count > 2 || (on_a->count == 2 && are_parallel(on_a, on_b)))
     outline_on_face(into, on_a, on_b, false);
-  else if (on_a->count > 2 && on_b->count == 2)
+  else if (on_a->count > 2)
     outline_on_face(into, on_b, on_a, true);
-  else if (on_a->count == 2 && on_b->count == 2)
-    line_on_line(into, on_a, on_b);
 }
 
 static int corner_number(const gap_core *core, const double point[3]) {
