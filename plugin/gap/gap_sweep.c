@@ -201,39 +201,42 @@ static double rate_change(const sweep *w) {
   return most;
 }
 
-/* How far the geoms are apart along a normal, which is at most their gap.
+/* How far the geoms are apart along a line's normal, which is at most their gap; a
+ * mesh that stands is the half-space `line`.
  * @return gap_status */
-static int separation_at(sweep *w, double share, const double n[3],
-                         double *separation) {
-  gap_core cores[2];
-  const double *origin = NULL;
-  int planes = 0;
-  *separation = 0;
+static int separation_along(sweep *w, const gap_shape *line, double share,
+                            double *separation) {
   gap_shape shapes[2];
+  gap_core cores[2];
+  int plane = -1;
   for (int side = 0; side < 2; side++) {
     gap_geom placed;
     place(&w->request->mover[side], &w->placed[side], share, &placed);
-    int status = gap_geom_shape(w->context, &placed, side, &shapes[side]);
+    shapes[side] = *line;
+    int status = gap_geom_is_mesh(&placed)
+                     ? GAP_OK
+                     : gap_geom_shape(w->context, &placed, side, &shapes[side]);
     if (status != GAP_OK) return status;
+    if (shapes[side].kind == GAP_PLANE) plane = side;
   }
-  for (int side = 0; side < 2; side++) {
-    if (shapes[side].kind == GAP_PLANE) {
-      planes++;
-      continue;
-    }
-    if (origin == NULL) origin = shapes[side].position;
-    if (gap_pair_place(&w->context->scratch, &shapes[side], side, origin,
-                       &cores[side]) != GAP_OK)
+  const double *origin = shapes[plane == 0].position;
+  for (int side = 0; side < 2; side++)
+    if (side != plane && gap_pair_place(&w->context->scratch, &shapes[side],
+                                        side, origin, &cores[side]) != GAP_OK)
       return gap_context_fail(w->context, w->placed[side].named, GAP_NO_MEMORY,
                               NULL);
-  }
-  if (planes == 0) {
-    *separation = gap_core_separation(&cores[0], &cores[1], n) -
+  if (plane < 0) {
+    *separation = gap_core_separation(&cores[0], &cores[1], line->normal) -
                   cores[0].radius - cores[1].radius;
     return GAP_OK;
   }
-  double normal[3];
-  return gap_at(w, share, INFINITY, separation, normal);
+  const gap_shape *ground = &shapes[plane];
+  double down[3], lowest[3];
+  vec3_negate(down, ground->normal);
+  gap_core_support(&cores[1 - plane], down, lowest);
+  *separation = vec3_dot(ground->normal, lowest) - cores[1 - plane].radius -
+                (ground->offset - vec3_dot(ground->normal, origin));
+  return GAP_OK;
 }
 
 /* Up to where a step may go: one of them may stop on the way. */
@@ -256,47 +259,11 @@ static double margin_of(const sweep *w, double to_cover) {
   return fmin(to_cover, fmax(4 * size, to_cover / 16));
 }
 
-/* How far a shape is from the plane through a point of a mesh that stands. */
-static int separation_from_plane(sweep *w, int side, double share,
-                                 const double n[3], const double point[3],
-                                 double *separation) {
-  gap_geom placed;
-  gap_shape shape;
-  gap_core core;
-  double back[3], lowest[3];
-  place(&w->request->mover[side], &w->placed[side], share, &placed);
-  int status = gap_geom_shape(w->context, &placed, side, &shape);
-  if (status != GAP_OK) return status;
-  if (gap_pair_place(&w->context->scratch, &shape, side, point, &core) !=
-      GAP_OK)
-    return gap_context_fail(w->context, w->placed[side].named, GAP_NO_MEMORY,
-                            NULL);
-  vec3_negate(back, n);
-  gap_core_support(&core, back, lowest);
-  *separation = vec3_dot(n, lowest) - core.radius;
-  return GAP_OK;
-}
-
-/* A stride goes along a normal of the pair's, or one of those of a mesh. */
-typedef struct stride_line {
-  double n[3];
-  int side;               /* of the shape that meets a mesh; -1: no mesh */
-  const double *on_plane; /* of the mesh */
-} stride_line;
-
-static int separation_along(sweep *w, const stride_line *line, double share,
-                            double *separation) {
-  if (line->side < 0) return separation_at(w, share, line->n, separation);
-  return separation_from_plane(w, line->side, share, line->n, line->on_plane,
-                               separation);
-}
-
 /* How far it is safe to go from a share where the geoms are `above` the aim along
  * n. The separation along n has a chord, from which it bends down by no more than
  * the rate's change lets it. */
 static int stride_along(sweep *w, double share, double above, double aim,
-                        const stride_line *line, double longest,
-                        double *stride) {
+                        const gap_shape *line, double longest, double *stride) {
   const int TRIES = 16;
   const double SHORTER = 0.4;
   double bend = rate_change(w), way = longest;
@@ -337,13 +304,11 @@ static int stride_on_mesh(sweep *w, double share, double margin, double aim,
   if (count == ROOM) return GAP_OK;
   double way = fmin(longest, (margin - aim) / speed);
   for (int k = 0; k < count && way > 0; k++) {
-    stride_line line = {.side = side};
-    double point[3], sign = side == 0 ? 1 : -1;
-    for (int i = 0; i < 3; i++) {
-      line.n[i] = sign * contacts[k].normal[i];
-      point[i] = contacts[k].point[i] - 0.5 * contacts[k].gap * line.n[i];
-    }
-    line.on_plane = point;
+    gap_shape line = {.kind = GAP_PLANE};
+    double sign = side == 0 ? 1 : -1;
+    for (int i = 0; i < 3; i++) line.normal[i] = sign * contacts[k].normal[i];
+    line.offset =
+        vec3_dot(line.normal, contacts[k].point) - 0.5 * contacts[k].gap;
     int status =
         stride_along(w, share, contacts[k].gap - aim, aim, &line, way, &way);
     if (status != GAP_OK) return status;
@@ -422,8 +387,8 @@ static int advance(sweep *w) {
     }
     double way = fmax(above, 0.5 * request->tolerance) / rate, stride = 0;
     if (!beyond && share + way < next) {
-      stride_line line = {.side = -1};
-      vec3_copy(line.n, normal);
+      gap_shape line = {.kind = GAP_PLANE};
+      vec3_copy(line.normal, normal);
       status =
           w->mesh ? stride_on_mesh(w, share, margin, aim, next - share, &stride)
                   : stride_along(w, share, above, aim, &line, next - share,
