@@ -66,11 +66,9 @@ static void further_side(const polytope *grown, const double m[3],
   if (-vec3_dot(m, to) > reach) vec3_copy(w, other);
 }
 
-/* Four differences that span a volume, the first two along one axis; false
- * where there are none. */
-static bool start_points(polytope *grown, int first_axis) {
-  double m[3] = {0, 0, 0}, back[3], u[3], v[3];
-  m[first_axis] = 1;
+/* Four differences that span a volume; false where there are none. */
+static bool start_points(polytope *grown) {
+  double m[3] = {1, 0, 0}, back[3], u[3], v[3];
   vec3_negate(back, m);
   furthest_difference(grown->a, grown->b, m, grown->points[0]);
   furthest_difference(grown->a, grown->b, back, grown->points[1]);
@@ -78,8 +76,7 @@ static bool start_points(polytope *grown, int first_axis) {
   double length = vec3_length(u);
   if (!(length > 0)) return false;
 
-  int least = (first_axis + 1) % 3, other = (first_axis + 2) % 3;
-  if (fabs(u[other]) < fabs(u[least])) least = other;
+  int least = fabs(u[2]) < fabs(u[1]) ? 2 : 1;
   for (int k = 0; k < 3; k++) m[k] = k == least;
   vec3_add_scaled(m, -u[least] / (length * length), u);
   further_side(grown, m, grown->points[0], grown->points[2]);
@@ -92,12 +89,12 @@ static bool start_points(polytope *grown, int first_axis) {
   return fabs(vec3_dot(m, v)) > 1e-12 * vec3_length(m) * length;
 }
 
-static bool start(polytope *grown, int first_axis) {
+static bool start(polytope *grown) {
   static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
   static const int beside[4][3] = {{1, 3, 2}, {2, 3, 0}, {0, 3, 1}, {1, 2, 0}};
   grown->n_free = 0;
   grown->n_facets = 4;
-  if (!start_points(grown, first_axis)) return false;
+  if (!start_points(grown)) return false;
 
   // facets must look out: swap two corners where they look in
   facet first = {.corner = {0, 1, 2}};
@@ -202,21 +199,15 @@ static int nearest_facet(const polytope *grown) {
   return nearest;
 }
 
-typedef enum expand_end {
-  EXPAND_CLOSED,
-  EXPAND_FULL,
-  EXPAND_BROKEN
-} expand_end;
-
-/* Grow one polytope until the bounds meet, it is full, or rounding breaks it.
- */
-static expand_end expand(polytope *grown, double scale, double *upper,
-                         gap_direction *best) {
+/* Grow a polytope until the bounds meet, it is full, or rounding breaks it.
+ * @return an upper bound of Phi. */
+static double expand(polytope *grown, double scale, gap_direction *best) {
   const gap_core *a = grown->a, *b = grown->b;
+  double upper = INFINITY;
   while (grown->n_points < MOST_POINTS) {
     int nearest = nearest_facet(grown);
     const facet *f = &grown->facets[nearest];
-    if (f->d > 0) *upper = fmin(*upper, -f->d);
+    if (f->d > 0) upper = fmin(upper, -f->d);
 
     double n[3], w[3], before = best->separation;
     vec3_negate(n, f->n);
@@ -225,11 +216,11 @@ static expand_end expand(polytope *grown, double scale, double *upper,
     if (best->separation > before) gap_polish(a, b, n, scale, best);
     furthest_difference(a, b, f->n, w);
     double growth = vec3_dot(f->n, w) - f->d;
-    if (*upper - best->separation <= close_enough * scale) return EXPAND_CLOSED;
-    if (!(growth > 1e-15 * scale) || !grow(grown, nearest, w))
-      return EXPAND_BROKEN;
+    if (upper - best->separation <= close_enough * scale ||
+        !(growth > 1e-15 * scale) || !grow(grown, nearest, w))
+      break;
   }
-  return EXPAND_FULL;
+  return upper;
 }
 
 struct gap_polytope *gap_expand_room(gap_scratch *scratch) {
@@ -242,10 +233,5 @@ double gap_expand(const gap_core *a, const gap_core *b, double scale,
   polytope *grown = a->room != NULL ? a->room : b->room;
   grown->a = a;
   grown->b = b;
-  double upper = INFINITY;
-  expand_end end = EXPAND_BROKEN;
-  // another start meets other roundings
-  for (int axis = 0; axis < 3 && end == EXPAND_BROKEN; axis++)
-    if (start(grown, axis)) end = expand(grown, scale, &upper, best);
-  return upper;
+  return start(grown) ? expand(grown, scale, best) : INFINITY;
 }
