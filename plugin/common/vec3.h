@@ -54,12 +54,13 @@ static inline double vec3_normalise(double a[3]) {
   return length;
 }
 
-/** The coordinate axis most nearly across n. */
-static inline int vec3_least(const double n[3]) {
+/** t: of unit length, across a unit n. */
+static inline void vec3_across(const double n[3], double t[3]) {
   int least = 0;
   for (int i = 1; i < 3; i++)
     if (fabs(n[i]) < fabs(n[least])) least = i;
-  return least;
+  for (int k = 0; k < 3; k++) t[k] = (k == least) - n[least] * n[k];
+  vec3_normalise(t);
 }
 
 static inline bool all_finite(const double values[], int count) {

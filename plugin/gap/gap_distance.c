@@ -32,10 +32,8 @@ static double settle_curved(const gap_core *a, const gap_core *b, double scale,
   for (int pass = 0; pass < 2; pass++) {
     if (phi->best.separation > -curved_tolerance * scale) {
       gap_distance witness;
-      if (!phi->apart) phi->nearest.count = 0;
       double enough = phi->best.separation + curved_tolerance * scale;
-      gap_polish_witness(a, b, NULL, phi->best.n, scale, enough, &phi->nearest,
-                         &witness);
+      gap_polish_witness(a, b, NULL, phi->best.n, scale, &witness);
       if (witness.upper <= fmax(upper, enough)) {
         upper = fmin(upper, witness.upper);
         phi->nearest = witness.simplex;

@@ -28,10 +28,8 @@ typedef struct view {
 } view;
 
 static void make_view(const double n[3], view *seen) {
-  int least = vec3_least(n);
   vec3_copy(seen->n, n);
-  for (int k = 0; k < 3; k++) seen->t[0][k] = (k == least) - n[least] * n[k];
-  vec3_normalise(seen->t[0]);
+  vec3_across(n, seen->t[0]);
   vec3_cross(seen->t[1], n, seen->t[0]);
 }
 
@@ -286,12 +284,10 @@ static gap_feature nearest_feature(const gap_core *core,
 static void draw_apart(const gap_patch_request *request, const double shift[3],
                        gap_distance *apart) {
   const gap_core *a = request->a, *b = request->b;
-  gap_gjk_shifted(a, b, shift, request->n, request->scale, apart);
-  if (a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE) return;
-  gap_simplex found = apart->simplex;
-  double enough = apart->upper + 1e-13 * request->scale;
-  gap_polish_witness(a, b, shift, request->n, request->scale, enough, &found,
-                     apart);
+  if (a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE)
+    gap_gjk_shifted(a, b, shift, request->n, request->scale, apart);
+  else
+    gap_polish_witness(a, b, shift, request->n, request->scale, apart);
 }
 
 /* The deepest point: the nearest points of the cores, or of the cores drawn
@@ -303,12 +299,10 @@ static bool write_witness(const gap_patch_request *request,
   const gap_simplex *nearest = request->nearest;
   gap_distance apart;
   if (nearest == NULL) {
-    double shift[3] = {0, 0, 0}, distance = 0.01 * request->scale;
-    vec3_add_scaled(shift, distance - request->separation, request->n);
+    double shift[3] = {0, 0, 0};
+    vec3_add_scaled(shift, 0.01 * request->scale - request->separation,
+                    request->n);
     draw_apart(request, shift, &apart);
-    if (request->covered_only &&
-        apart.upper > distance + outside_tolerance * request->scale)
-      return false;
     nearest = &apart.simplex;
   }
   double on_a[3], on_b[3], across[3];

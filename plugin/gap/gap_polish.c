@@ -97,13 +97,6 @@ static void measure(const piece *a, const piece *b, const double n[3],
   if (b->of != NULL) subtract_curved(b, n, at);
 }
 
-static void unit_across(const double n[3], double t[3]) {
-  int least = vec3_least(n);
-  for (int k = 0; k < 3; k++) t[k] = k == least;
-  vec3_add_scaled(t, -n[least], n);
-  vec3_normalise(t);
-}
-
 /* Newton's step in `count` directions t across n; uphill where f bends up. */
 static void newton_step(const level *at, double t[2][3], int count,
                         double step[3]) {
@@ -138,7 +131,7 @@ static bool ascent_round(const piece *a, const piece *b, const double *along,
                          double n[3], level *at) {
   double t[2][3] = {{0}}, step[3];
   if (along == NULL) {
-    unit_across(n, t[0]);
+    vec3_across(n, t[0]);
     vec3_cross(t[1], n, t[0]);
   } else {
     vec3_cross(t[0], along, n);
@@ -292,7 +285,6 @@ static void nearest_in_cylinder(const gap_core *cylinder, const double point[3],
 
 void gap_polish_witness(const gap_core *a, const gap_core *b,
                         const double *shift, const double n[3], double scale,
-                        double enough, const gap_simplex *found,
                         gap_distance *witness) {
   static const double none[3] = {0, 0, 0};
   const gap_core *cores[2] = {a, b};
@@ -306,7 +298,7 @@ void gap_polish_witness(const gap_core *a, const gap_core *b,
     n_on[side] = collect_pieces(cores[side], towards[side], piece_depth * scale,
                                 on[side]);
 
-  gap_difference points[MOST_PIECES * MOST_PIECES + 2 * MOST_PIECES + 4];
+  gap_difference points[MOST_PIECES * MOST_PIECES + 2 * MOST_PIECES];
   for (int i = 0; i < n_on[0]; i++)
     for (int j = 0; j < n_on[1]; j++) {
       gap_difference *point = &points[count++];
@@ -328,9 +320,5 @@ void gap_polish_witness(const gap_core *a, const gap_core *b,
     vec3_subtract(points[i].w, points[i].on_a, points[i].on_b);
     vec3_add_scaled(points[i].w, 1, by);
   }
-  // supports first: their weights are exact, those of a search are not
-  gap_gjk_points(points, count, scale, witness);
-  if (witness->upper <= enough || found->count == 0) return;
-  for (int i = 0; i < found->count; i++) points[count++] = found->corner[i];
   gap_gjk_points(points, count, scale, witness);
 }

@@ -20,16 +20,13 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
                 double scale, gap_direction *best);
 
 /**
- * Nearest points among the supports of n of two cores that are apart, and
- * those of a search that ended where the supports alone are not `enough`; the
- * distance of the points is an upper bound of the cores' distance.
+ * Nearest points among the supports of n of two cores that are apart: their
+ * distance is an upper bound of the cores'.
  *
  * @param shift of A, or NULL, as for gap_gjk_shifted().
- * @param found may be empty.
  */
 void gap_polish_witness(const gap_core *a, const gap_core *b,
                         const double *shift, const double n[3], double scale,
-                        double enough, const gap_simplex *found,
                         gap_distance *witness);
 
 #endif

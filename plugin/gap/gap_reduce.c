@@ -15,8 +15,7 @@ static void look_along(const gap_contact contacts[], int count,
                        seen_points *seen) {
   const double *n = contacts[0].normal;
   double t[2][3];
-  int least = vec3_least(n);
-  for (int k = 0; k < 3; k++) t[0][k] = (k == least) - n[least] * n[k];
+  vec3_across(n, t[0]);
   vec3_cross(t[1], n, t[0]);
   seen->count = count;
   for (int i = 0; i < count; i++) {

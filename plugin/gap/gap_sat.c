@@ -137,12 +137,7 @@ static void try_across(const gap_core *a, const gap_core *b,
     if (pair[i]->topology->n_edges > 0)
       vec3_subtract(line, pair[i]->corners[1], pair[i]->corners[0]);
 
-  double length2 = vec3_dot(line, line);
-  if (length2 > 0) {
-    int least = vec3_least(line);
-    for (int k = 0; k < 3; k++) n[k] = k == least;
-    vec3_add_scaled(n, -line[least] / length2, line);
-  }
+  if (vec3_normalise(line) > 0) vec3_across(line, n);
   gap_direction_try(a, b, n, best);
 }
 
