@@ -7,7 +7,8 @@
  *   ROW(type, field, islands, steps, "unit", "meaning")
  *
  *   islands  how the shares of a step's islands make the field: SUM, MOST, ANY
- *            (1 where one of them has it) or WORLD (of the whole step)
+ *            (1 where one of them has it) or WORLD (of the whole step); WORK
+ *            (a sum) and MOST_WORK are of what was done in vain, too
  *   steps    how steps make a member of the statistics: SUM(key), MOST(key) or
  *            NONE
  *
@@ -42,21 +43,21 @@
       "contacts in the problem that were not found among the last step's")    \
   ROW(int, rows, SUM, MOST(rows_max), "",                                     \
       "rows of all problems: joints, normals, friction")                      \
-  ROW(int, solves, SUM, SUM(solves), "",                                      \
+  ROW(int, solves, WORK, SUM(solves), "",                                     \
       "problems solved, with at least one row")                               \
   ROW(int, degraded, SUM, SUM(degraded), "",                                  \
       "problems whose answer has a residual above what is accepted")          \
   ROW(int, unsolved, SUM, SUM(unsolved), "",                                  \
       "of the degraded: residual above 1e-6")                                 \
-  ROW(int, pushes, SUM, SUM(pushes), "",                                      \
+  ROW(int, pushes, WORK, SUM(pushes), "",                                     \
       "position projections: problems solved to move bodies by what their "   \
       "velocities do not correct")                                            \
   ROW(int, refused, ANY, SUM(refused), "",                                    \
       "1 where an island was too large and the step not taken")               \
-  ROW(long, pivots, SUM, SUM(pivots), "", "of Lemke's method, all islands")   \
-  ROW(long, factorisations, SUM, SUM(factorisations), "",                     \
+  ROW(long, pivots, WORK, SUM(pivots), "", "of Lemke's method, all islands")  \
+  ROW(long, factorisations, WORK, SUM(factorisations), "",                    \
       "factorisations of the solver")                                         \
-  ROW(long, iterations, SUM, SUM(iterations), "", "iterations of the solver") \
+  ROW(long, iterations, WORK, SUM(iterations), "", "iterations of the solver")\
   ROW(double, residual, MOST, MOST(residual_worst), "",                       \
       "worst relative residual of the step's problems, recomputed on the "    \
       "original ones")                                                        \
@@ -73,8 +74,8 @@
       "than max_events; the rest of an island's step was of first order")     \
   ROW(int, linearised, ANY, NONE, "",                                         \
       "1: contacts of the program's own joints, known at the step's start "   \
-      "only (their geoms are not known, or tell something else): their "     \
-      "gaps were taken as Phi + h n'v with frozen normals")                  \
+      "only (their geoms are not known, or tell something else): their "      \
+      "gaps were taken as Phi + h n'v with frozen normals")                   \
   ROW(int, jacobians_dropped, SUM, NONE, "",                                  \
       "second order: of forces: M~ would not have been positive")             \
   ROW(int, rounds, SUM, NONE, "",                                             \
@@ -88,7 +89,7 @@
   ROW(int, not_converged, ANY, NONE, "",                                      \
       "1: passes or rounds ran out; the step is that of the last "            \
       "(conserving: a damped one)")                                           \
-  ROW(double, solver_seconds, SUM, SUM(solver_seconds), "s",                  \
+  ROW(double, solver_seconds, WORK, SUM(solver_seconds), "s",                 \
       "in the solver, summed over islands (which may be solved in parallel)") \
   ROW(double, step_seconds, WORLD, SUM(step_seconds), "s",                    \
       "wall clock of the whole step")                                         \
@@ -105,20 +106,20 @@
       "measure")                                                              \
   ROW(int, accepted, SUM, SUM(accepted), "",                                  \
       "problems whose answer misses the tolerance and is accepted")           \
-  ROW(double, solver_work, MOST, MOST(solver_work_most), "",                  \
+  ROW(double, solver_work, MOST_WORK, MOST(solver_work_most), "",             \
       "work of all solves of bodies that hang together, in factorisations "   \
       "of their problem: what budget bounds")                                 \
-  ROW(int, ended_warm, SUM, SUM(ended_warm), "",                              \
+  ROW(int, ended_warm, WORK, SUM(ended_warm), "",                             \
       "solves whose answer is last step's impulses, or none")                 \
-  ROW(int, ended_continuation, SUM, SUM(ended_continuation), "",              \
+  ROW(int, ended_continuation, WORK, SUM(ended_continuation), "",             \
       "from last step's active set, by proximal continuation")                \
-  ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \
+  ROW(int, ended_pivots, WORK, SUM(ended_pivots), "",                         \
       "from it, by pivots")                                                   \
-  ROW(int, ended_interior, SUM, SUM(ended_interior), "",                      \
+  ROW(int, ended_interior, WORK, SUM(ended_interior), "",                     \
       "from interior points, their active sets and pivots from these")        \
-  ROW(int, ended_homotopy, SUM, SUM(ended_homotopy), "",                      \
+  ROW(int, ended_homotopy, WORK, SUM(ended_homotopy), "",                     \
       "past an interior point's turning points, by a proximal term")          \
-  ROW(int, ended_lemke, SUM, SUM(ended_lemke), "",                            \
+  ROW(int, ended_lemke, WORK, SUM(ended_lemke), "",                           \
       "from Lemke's method in the edge formulation")                          \
   ROW(double, spring_energy, WORLD, NONE, "J",                                \
       "of the springs, after the step; NaN without measure")                  \
@@ -128,7 +129,7 @@
   ROW(int, held, SUM, SUM(held), "",                                          \
       "bodies that were held where they met what they would have passed "     \
       "through")                                                              \
-  ROW(long, sweep_queries, SUM, SUM(sweep_queries), "",                       \
+  ROW(long, sweep_queries, WORK, SUM(sweep_queries), "",                      \
       "signed gaps asked for to see where fast bodies meet others")           \
   ROW(int, impacts_by_set, SUM, SUM(impacts_by_set), "",                      \
       "impact set: of the impacts, those that took an outcome of the set")    \
@@ -153,7 +154,7 @@
   ROW(int, edges_turned, SUM, SUM(edges_turned), "",                          \
       "friction sets turned towards the slip of their answer")                \
   ROW(int, edges_left, SUM, SUM(edges_left), "",                              \
-      "friction sets that slide and were left with a defect above 1e-6")       \
+      "friction sets that slide and were left with a defect above 1e-6")      \
   ROW(double, friction_defect, MOST, MOST(friction_defect_worst), "",         \
       "how far the friction of a contact is from Coulomb's law at worst, "    \
       "over g h: a residual on the cone in place of its edges")               \

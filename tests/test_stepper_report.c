@@ -23,6 +23,8 @@ static void test_shares_of_islands_add_up(void) {
 #define MOST 5
 #define ANY (2 | 5)
 #define WORLD 2
+#define WORK SUM
+#define MOST_WORK MOST
 #define EXPECT(type, field, islands, ...) CU_ASSERT(sum.field == islands);
   ODE_MLCP_REPORT(EXPECT)
 #undef EXPECT

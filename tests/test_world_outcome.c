@@ -35,6 +35,7 @@ static void test_work_in_vain(void) {
   share.report.pivots = 3;
   share.report.factorisations = 4;
   share.report.iterations = 5;
+  share.report.sweep_queries = 8;
   share.report.solver_seconds = 0.5;
   share.report.unsolved = 6;
   share.report.residual = 7;
@@ -43,6 +44,7 @@ static void test_work_in_vain(void) {
   CU_ASSERT_EQUAL(sum.report.pivots, 3);
   CU_ASSERT_EQUAL(sum.report.factorisations, 4);
   CU_ASSERT_EQUAL(sum.report.iterations, 5);
+  CU_ASSERT_EQUAL(sum.report.sweep_queries, 8);
   CU_ASSERT_EQUAL(sum.report.solver_seconds, 0.5);
   CU_ASSERT_EQUAL(sum.report.unsolved, 0);
   CU_ASSERT_EQUAL(sum.report.residual, 0);

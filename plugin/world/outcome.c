@@ -5,22 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/minmax.h"
-
-#define SUM(field) sum->field += share->field
-#define MOST(field) sum->field = fmax(sum->field, share->field)
-#define ANY(field) sum->field |= share->field
+static void add(ode_mlcp_report *sum, const ode_mlcp_report *share,
+                bool in_vain) {
+#define WORK(field) sum->field += share->field
+#define MOST_WORK(field) sum->field = fmax(sum->field, share->field)
+#define SUM(field)                                                             \
+  if (!in_vain) WORK(field)
+#define MOST(field)                                                            \
+  if (!in_vain) MOST_WORK(field)
+#define ANY(field)                                                             \
+  if (!in_vain) sum->field |= share->field
 #define WORLD(field) (void)0
-
-void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share) {
 #define ADD(type, field, islands, steps, unit, meaning) islands(field);
   ODE_MLCP_REPORT(ADD)
 #undef ADD
-}
-#undef SUM
-#undef MOST
-#undef ANY
 #undef WORLD
+#undef ANY
+#undef MOST
+#undef SUM
+#undef MOST_WORK
+#undef WORK
+}
+
+void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share) {
+  add(sum, share, false);
+}
 
 void outcome_start(outcome *out) {
   /* the messages are long, but empty */
@@ -51,21 +60,7 @@ void outcome_add(outcome *sum, const outcome *share) {
 }
 
 void outcome_add_work(outcome *sum, const outcome *share) {
-  ode_mlcp_report *to = &sum->report;
-  const ode_mlcp_report *from = &share->report;
-  to->solves += from->solves;
-  to->pushes += from->pushes;
-  to->ended_warm += from->ended_warm;
-  to->ended_continuation += from->ended_continuation;
-  to->ended_interior += from->ended_interior;
-  to->ended_pivots += from->ended_pivots;
-  to->ended_homotopy += from->ended_homotopy;
-  to->ended_lemke += from->ended_lemke;
-  to->pivots += from->pivots;
-  to->factorisations += from->factorisations;
-  to->iterations += from->iterations;
-  to->solver_work = larger_of(to->solver_work, from->solver_work);
-  to->solver_seconds += from->solver_seconds;
+  add(&sum->report, &share->report, true);
 }
 
 bool outcome_fail(outcome *out, const char *format, ...) {
