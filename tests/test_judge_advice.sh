@@ -182,7 +182,7 @@ tried creeping step crept "$step" seesaw .01 -- step -- ./scenes seesaw .0025
 tried creeping ah crept "$step" dominoes .01 -- ah -- ./scenes dominoes .0025
 tried creeping quick crept "$more_sweeps" creep .01 -- quick:200 -- ./scenes creep .01
 tried creeping conserving crept "$step" dominoes .01 -- conserving -- \
-  ./scenes dominoes .0025
+  ./scenes dominoes .00125
 tried friction step friction_error_p90 "$along" slide .01 -- step -- \
   ./scenes slide .01 $K
 tried friction quick friction_error_p90 "$along" slide .01 -- quick -- \

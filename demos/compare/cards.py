@@ -119,7 +119,7 @@ def wheels(run):
     ways = [None if mm is None else mm / 1000 for mm in run.printed("slid in 10 s")]
     return [figure("in 10 s it has slid", ways, lambda m: moved(m, 1e-4, "creeps"),
                    lambda m: m < 1e-4),
-            figure("and at the end is at", run.told("fastest_end"),
+            figure("and at the end is at", run.told("unrest"),
                    lambda v: "rest" if v < 1e-4 else short(1000 * v, "mm/s"),
                    lambda v: v < 1e-4)]
 
