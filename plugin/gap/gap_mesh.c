@@ -164,11 +164,7 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
     surface.centre[k] =
         (shape.corners[0][k] + shape.corners[1][k] + shape.corners[2][k]) / 3;
 
-  // most triangles near by are further below than the margin
   double radius = at->core->radius;
-  if (gap_core_separation(at->core, &surface, at->triangle->normal) >
-      at->margin + radius)
-    return 0;
   gap_patch_request request = {
       .a = at->core, .b = &surface, .margin = at->margin, .scale = at->scale};
   gap_distance near;

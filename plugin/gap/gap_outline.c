@@ -219,11 +219,6 @@ static void cylinder_outline(const gap_core *core, const double d[3],
     return;
   }
   gap_outline_side(core, d, outline);
-  if (fabs(along) > lying_sine) { // only the rim point that is ahead
-    vec3_copy(outline->points[0], outline->points[1]);
-    outline->corners[0] = outline->corners[1];
-    outline->count = 1;
-  }
 }
 
 void gap_outline_facing(const gap_core *core, const double d[3], double scale,

@@ -161,19 +161,9 @@ static bool ascent_round(const piece *a, const piece *b, const double *along,
   return false; // at a kink: other directions are tried for those
 }
 
-/* Take n where it is better, or as good to rounding: it is a better n. */
-static void try_sharp(const gap_core *a, const gap_core *b, const double n[3],
-                      double scale, gap_direction *best) {
-  double separation = gap_core_separation(a, b, n);
-  if (!(separation > best->separation - 4e-16 * scale)) return;
-  if (best->allowed != NULL && !best->allowed(best->context, n)) return;
-  best->separation = fmax(best->separation, separation);
-  vec3_copy(best->n, n);
-}
-
 static void ascend(const gap_core *core_a, const piece *a,
                    const gap_core *core_b, const piece *b, const double *along,
-                   const double n0[3], double scale, gap_direction *best) {
+                   const double n0[3], gap_direction *best) {
   double n[3];
   vec3_copy(n, n0);
   if (along != NULL)
@@ -184,7 +174,7 @@ static void ascend(const gap_core *core_a, const piece *a,
   measure(a, b, n, &at);
   for (int round = 0; round < NEWTON_ROUNDS; round++)
     if (!ascent_round(a, b, along, n, &at)) break;
-  try_sharp(core_a, core_b, n, scale, best);
+  gap_direction_try(core_a, core_b, n, best);
 }
 
 /* An edge between two pieces of a core. */
@@ -243,15 +233,13 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
   try_fixed(a, b, n0, edges, n_edges, best);
   for (int i = 0; i < n_a; i++)
     for (int j = 0; j < n_b; j++)
-      ascend(a, &on_a[i], b, &on_b[j], NULL, n0, scale, best);
+      ascend(a, &on_a[i], b, &on_b[j], NULL, n0, best);
   for (int e = 0; e < n_edges_a; e++)
     for (int j = 0; j < n_b; j++)
-      ascend(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
-             best);
+      ascend(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, best);
   for (int e = n_edges_a; e < n_edges; e++)
     for (int i = 0; i < n_a; i++)
-      ascend(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
-             best);
+      ascend(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, best);
 }
 
 /* The core's own, but for the end of a cylinder. */

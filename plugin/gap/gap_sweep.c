@@ -155,26 +155,11 @@ static double speed_along(const gap_mover *mover, double reach, double share,
   return most + (mover->turning > 0 ? mover->turning * reach : 0);
 }
 
-/* In any direction bodies that fly side by side do not come nearer. */
 static double relative_speed(const sweep *w, double share) {
-  const gap_mover *a = &w->request->mover[0], *b = &w->request->mover[1];
+  const gap_sweep_request *r = w->request;
   static const double none[3] = {0, 0, 0};
-  double apart = speed_along(a, w->request->extent[0].reach, share, none, 1) +
-                 speed_along(b, w->request->extent[1].reach, share, none, 1);
-  if (a->pose == NULL || b->pose == NULL || share >= a->stops ||
-      share >= b->stops || a->stops < 1 || b->stops < 1)
-    return apart;
-  double most = 0;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      double between[3];
-      vec3_subtract(between, a->linear[i], b->linear[j]);
-      most = fmax(most, vec3_length(between));
-    }
-  for (int side = 0; side < 2; side++)
-    if (w->request->mover[side].turning > 0)
-      most += w->request->mover[side].turning * w->request->extent[side].reach;
-  return fmin(most, apart);
+  return speed_along(&r->mover[0], r->extent[0].reach, share, none, 1) +
+         speed_along(&r->mover[1], r->extent[1].reach, share, none, 1);
 }
 
 static double approach(const sweep *w, double share, const double normal[3]) {
