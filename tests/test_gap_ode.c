@@ -218,6 +218,18 @@ static void test_reduction(void) {
   destroy(a, b);
 }
 
+/* A plate thinner than the margin rests on its lower side alone. */
+static void test_plate_on_plane(void) {
+  dGeomID a = dCreateBox(0, 1, 1, 0.02), b = dCreatePlane(0, 0, 0, 1, 0);
+  dGeomSetPosition(a, 0, 0, 0.01);
+  tilt(a, 1, 0, 0, M_PI);
+  int count = gap_query(context, a, b, 0.1, GAP_REDUCE, found, ROOM);
+  CU_ASSERT_EQUAL(count, 4);
+  for (int i = 0; i < count; i++)
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0, of_host(1e-14, 1));
+  destroy(a, b);
+}
+
 /* Points on a line, as of an edge on a face: the deepest and both ends are kept. */
 static void test_a_line_keeps_its_ends(void) {
   static const double places[] = {0.2, 0.5, -0.4, 0.1, 0.3, -0.1};
@@ -1148,6 +1160,7 @@ int main(void) {
       {"lying rolls", test_lying_capsule_and_cylinder},
       {"parallel edges", test_parallel_edges},
       {"reduction", test_reduction},
+      {"plate on a plane", test_plate_on_plane},
       {"a line keeps its ends", test_a_line_keeps_its_ends},
       {"ties go to the first", test_ties_go_to_the_first},
       {"offsets, transforms", test_offsets_and_transforms},
