@@ -500,7 +500,8 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
     report->fixed_point_passes = pass + 1;
     report->fixed_point_change = change;
     if (pass > 0 && has_settled(s, change)) return true;
-    if (pass == passes) {
+    /* a pass without a budget is worse than the one before */
+    if (pass == passes || assembly_stopped(s->base.assembly) > 0) {
       report->not_converged = 1;
       return true;
     }
