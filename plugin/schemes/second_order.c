@@ -170,7 +170,8 @@ bool second_order_sum_forces(second_order *s, const step_weights *weights,
 static bool sum_impulses(second_order *s, const step_weights *weights,
                          const world_snapshot *at, const motion *from,
                          double h) {
-  for (int b = 0; b < s->home.n_bodies; b++)
+  const bool forces = s->step->forces->first != NULL;
+  for (int b = 0; b < s->home.n_bodies && forces; b++)
     world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h);
   if (!second_order_sum_forces(s, weights, at, from, &s->ahead, from->v, true,
                                h))

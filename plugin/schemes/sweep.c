@@ -114,23 +114,27 @@ static int find_body(const step_sweep *sweep, dBodyID id) {
   return found != NULL ? found->body : -1;
 }
 
-/* @param any  out: any is fast; else there is nothing to be done */
+/* @param any  out: any is fast; else there is nothing to be done: most steps end here */
 static bool read_bodies(step_sweep *sweep, const sweep_request *request,
                         bool *any) {
   int n = sweep->n_bodies = request->n_bodies;
   *any = false;
-  if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n) ||
-      !ARENA_TAKE(&sweep->arena, sweep->component, n) ||
-      !ARENA_TAKE(&sweep->arena, sweep->index, n))
-    return false;
+  if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n)) return false;
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
     read_body(body, request->bodies[b], request->u + 6 * b, request->step_size);
-    sweep->component[b] = b;
-    sweep->index[b] = (sweep_index){body->start.serial, b};
     if (find_fast(sweep->gaps, body) != GAP_OK) return false;
     *any |= body->fast;
   }
+  return true;
+}
+
+/* For find_body. */
+static bool index_bodies(step_sweep *sweep) {
+  int n = sweep->n_bodies;
+  if (!ARENA_TAKE(&sweep->arena, sweep->index, n)) return false;
+  for (int b = 0; b < n; b++)
+    sweep->index[b] = (sweep_index){sweep->bodies[b].start.serial, b};
   qsort(sweep->index, (size_t)n, sizeof *sweep->index, compare_serials);
   return true;
 }
@@ -140,7 +144,10 @@ static bool read_bodies(step_sweep *sweep, const sweep_request *request,
 static bool find_components(step_sweep *sweep, dWorldID world) {
   size_t count = dWorldGetJoints(world, NULL, 0);
   dWorldJoint *joints;
-  if (!ARENA_TAKE(&sweep->arena, joints, count)) return false;
+  if (!ARENA_TAKE(&sweep->arena, joints, count) ||
+      !ARENA_TAKE(&sweep->arena, sweep->component, sweep->n_bodies))
+    return false;
+  for (int b = 0; b < sweep->n_bodies; b++) sweep->component[b] = b;
   dWorldGetJoints(world, joints, count);
   for (size_t j = 0; j < count; j++) {
     int body[2];
@@ -446,7 +453,7 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   arena_start(&sweep->arena);
   if (!read_bodies(sweep, request, &any)) return false;
   if (!any) return true;
-  if (!find_components(sweep, request->world) ||
+  if (!index_bodies(sweep) || !find_components(sweep, request->world) ||
       find_pairs(sweep, request) != GAP_OK ||
       hold_all(sweep, request) != GAP_OK)
     return false;
@@ -552,7 +559,7 @@ bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
   *n_held = 0;
   if (n_ends == 0) return true;
   arena_start(&sweep->arena);
-  if (!read_bodies(sweep, request, &any) ||
+  if (!read_bodies(sweep, request, &any) || !index_bodies(sweep) ||
       !find_components(sweep, request->world))
     return false;
   for (int i = 0; i < n_ends; i++)
@@ -654,7 +661,7 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
   if (!read_bodies(sweep, &request, &any)) return false;
   if (!any) return true;
   put_on_way(way, places, v);
-  bool found = read_bodies(sweep, &request, &any) &&
+  bool found = read_bodies(sweep, &request, &any) && index_bodies(sweep) &&
                find_pairs(sweep, &request) == GAP_OK;
   put_back(way, places, v);
   for (int b = 0; b < n && found; b++) sweep->bodies[b].number = b;
