@@ -75,6 +75,14 @@ static inline void mat3_apply(double y[3], const double A[9],
   for (int i = 0; i < 3; i++) y[i] = vec3_dot(A + 3 * i, x);
 }
 
+/** v'M w of a mass and an inertia; v and w are linear, then angular. */
+static inline double mass_product(double mass, const double inertia[9],
+                                  const double v[6], const double w[6]) {
+  double spin[3];
+  mat3_apply(spin, inertia, w + 3);
+  return mass * vec3_dot(v, w) + vec3_dot(v + 3, spin);
+}
+
 /** C = A B; C is neither. */
 static inline void mat3_multiply(double C[9], const double A[9],
                                  const double B[9]) {

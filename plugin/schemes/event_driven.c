@@ -211,13 +211,11 @@ static void push_contact(const world_snapshot *here, int k, double impulse,
 }
 
 static double kinetic_energy(const world_snapshot *here, const double v[]) {
-  double sum = 0, turned[3];
-  for (int b = 0; b < here->n_bodies; b++) {
-    if (!world_is_dynamic(here, b)) continue;
-    mat3_apply(turned, here->bodies[b].inertia, v + 6 * b + 3);
-    sum += here->bodies[b].mass * vec3_dot(v + 6 * b, v + 6 * b) +
-           vec3_dot(turned, v + 6 * b + 3);
-  }
+  double sum = 0;
+  for (int b = 0; b < here->n_bodies; b++)
+    if (world_is_dynamic(here, b))
+      sum += mass_product(here->bodies[b].mass, here->bodies[b].inertia,
+                          v + 6 * b, v + 6 * b);
   return sum / 2;
 }
 

@@ -485,14 +485,6 @@ static double least_share(const double shares[], unsigned count) {
   return least;
 }
 
-/* v'M w */
-static double product_by_mass(double mass, const double inertia[9],
-                              const double v[6], const double w[6]) {
-  double spin[3];
-  mat3_apply(spin, inertia, w + 3);
-  return mass * vec3_dot(v, w) + vec3_dot(v + 3, spin);
-}
-
 /* The largest part t of its change of velocity d by which an island gains no more energy
  * than forces do work on its ways, E(v0 + t d) <= E(v0) + W where it comes to; no less
  * than s, the share of the step that its first held body goes. What an impact takes away
@@ -520,10 +512,10 @@ static double part_of_change(const world_stepper *stepper, size_t first,
       change[i] = v[i] - start[i];
       c -= 2 * share * body.force[i] * stepper->u[6 * k + i];
     }
-    a += product_by_mass(body.mass, inertia, change, change);
-    b += product_by_mass(body.mass, inertia, start, change);
-    c += product_by_mass(body.mass, inertia, start, start) -
-         product_by_mass(body.mass, body.inertia, start, start);
+    a += mass_product(body.mass, inertia, change, change);
+    b += mass_product(body.mass, inertia, start, change);
+    c += mass_product(body.mass, inertia, start, start) -
+         mass_product(body.mass, body.inertia, start, start);
   }
   if (a + 2 * b + c <= 0) return 1;
   return b * b > a * c ? fmax(s, (sqrt(b * b - a * c) - b) / a) : s;
