@@ -15,19 +15,11 @@ static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
 /* --- what the last step left ---------------------------------------------- */
 
-/* @return NULL: the last step had no such body. */
-static body_memory *find_memory(const event_state *w, unsigned long serial) {
-  const body_memory key = {.serial = serial};
-  if (w->n_body_memory == 0) return NULL;
-  return bsearch(&key, w->bodies, (size_t)w->n_body_memory, sizeof key,
-                 event_compare_bodies);
-}
-
 /* Bodies that are as the last step left them go on with their contacts and
  * need no check of their joints. @return NULL: it is not. */
 static const body_memory *find_unchanged(const event_state *w,
                                          const host_body *body) {
-  const body_memory *found = find_memory(w, body->serial);
+  const body_memory *found = event_find_body(w, body->serial);
   if (found == NULL) return NULL;
   world_pose pose = world_pose_of(body);
   bool same = memcmp(&found->pose, &pose, sizeof pose) == 0 &&
@@ -776,13 +768,13 @@ static void take_carry_over(event_state *w) {
   motion *now = &w->now;
   for (int b = 0; b < home->n_bodies; b++)
     if (w->unchanged[b]) {
-      const body_memory *last = find_memory(w, home->bodies[b].serial);
-      find_memory(w, last->carry_with)->n_there = 0;
+      const body_memory *last = event_find_body(w, home->bodies[b].serial);
+      event_find_body(w, last->carry_with)->n_there = 0;
     }
   for (int b = 0; b < home->n_bodies; b++) {
     if (!w->unchanged[b]) continue;
-    const body_memory *last = find_memory(w, home->bodies[b].serial);
-    body_memory *first = find_memory(w, last->carry_with);
+    const body_memory *last = event_find_body(w, home->bodies[b].serial);
+    body_memory *first = event_find_body(w, last->carry_with);
     if (first->n_there++ == 0) first->there = b;
     memcpy(now->carry + 6 * b, last->carry, sizeof last->carry);
     now->carry_h[b] = last->carry_h;
@@ -791,9 +783,9 @@ static void take_carry_over(event_state *w) {
   for (int b = 0; b < home->n_bodies; b++) {
     w->touched[b] = !w->unchanged[b];
     if (w->touched[b]) continue;
-    const body_memory *last = find_memory(w, home->bodies[b].serial);
+    const body_memory *last = event_find_body(w, home->bodies[b].serial);
     w->touched[b] =
-        find_memory(w, last->carry_with)->n_there < last->n_carry_with;
+        event_find_body(w, last->carry_with)->n_there < last->n_carry_with;
   }
 }
 

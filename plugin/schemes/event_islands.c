@@ -137,7 +137,7 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     w->n_with[w->now.carry_with[b]]++;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     int at = w->body_of[b];
-    body_end *end = &w->ends[at];
+    body_memory *end = &w->ends[at];
     step->bodies[at] = w->group_bodies[b];
     w->poses[at] = w->now.poses[b];
     end->id = w->s.home.bodies[b].id;
@@ -256,7 +256,8 @@ static bool solve_set(event_state *w, const scheme_step *step, int first,
                         (size_t)n);
   bool solved = step->options->accuracy > 0 ? solve_accurately(w, step, first)
                                             : solve_in(w, 1);
-  if (hides) contact_source_hide_again(step->contacts);
+  if (hides)
+    contact_source_show(step->contacts, w->group_islands, w->group_index, 0);
   step->out->n_observed = w->part.out->n_observed;
   if (!solved) {
     outcome_add(step->out, w->part.out);
@@ -280,11 +281,10 @@ static void void_set(event_state *w, const scheme_step *step, int first) {
  * @param any  out: whether there were such */
 static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
   *any = false;
-  contact_source_show_all(step->contacts);
-  bool read = world_read_at(&w->meeting, &w->whole, w->poses, step->step_size,
-                            step->out);
-  contact_source_hide_again(step->contacts);
-  if (!read) return false;
+  contact_source_show(step->contacts, NULL, NULL, 0);
+  if (!world_read_at(&w->meeting, &w->whole, w->poses, step->step_size,
+                     step->out))
+    return false;
   for (int k = 0; k < w->meeting.contacts.n; k++) {
     const host_contact *point = &w->meeting.contacts.items[k].point;
     if (point->body[0] < 0 || point->body[1] < 0 ||
@@ -346,7 +346,8 @@ static bool sum_up(event_state *w, scheme_step *step) {
   step->remembered.n_entries = count;
   event_log_sort(&w->log);
   warn_of_curves(w, step);
-  return POOL_GROW(step->pool, w->bodies, w->n_ends) ||
+  return POOL_GROW(step->pool, w->index.slots,
+                   serial_table_room((size_t)w->n_ends)) ||
          outcome_no_memory(step->out);
 }
 
@@ -357,13 +358,13 @@ static bool solve_all_islands(event_state *w, scheme_step *step,
   bool solved = reserve_islands(w, step) && (!several || read_whole(w, step));
   if (solved && several) unite_by_springs(w, step);
   bool hides = solved && several && step->contacts->function != NULL;
-  if (hides &&
-      !contact_source_hide(step->contacts, step->islands, step->n_islands))
-    solved = hides = outcome_no_memory(step->out);
+  if (hides && !contact_source_list_islands(step->contacts, step->islands,
+                                            step->n_islands))
+    solved = outcome_no_memory(step->out);
   solved = solved && solve_sets(w, step, hides) && sum_up(w, step);
   if (hides) contact_source_end_hiding(step->contacts);
   if (!solved) {
-    w->n_ends = w->n_body_memory = 0;
+    w->index.mask = 0;
     event_log_start(&w->log);
   }
   return solved;
@@ -372,40 +373,29 @@ static bool solve_all_islands(event_state *w, scheme_step *step,
 /* Bodies that were destroyed in a callback of the commit are not asked. */
 static void committed(void *state) {
   event_state *w = state;
-  w->n_body_memory = w->n_ends;
+  body_memory *last = w->bodies;
+  w->bodies = w->ends;
+  w->ends = last;
+  serial_table_start(&w->index, (size_t)w->n_ends);
   for (int b = 0; b < w->n_ends; b++) {
-    const body_end *end = &w->ends[b];
     body_memory *m = &w->bodies[b];
-    const dReal *x = dBodyGetPosition(end->id),
-                *q = dBodyGetQuaternion(end->id);
-    *m = (body_memory){.serial = end->serial,
-                       .carry_h = end->carry_h,
-                       .carry_with = end->carry_with,
-                       .n_carry_with = end->n_carry_with};
-    real_read(m->pose.position, x, 3);
-    for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
-    real_read(m->v, dBodyGetLinearVel(end->id), 3);
-    real_read(m->v + 3, dBodyGetAngularVel(end->id), 3);
-    memcpy(m->carry, end->carry, sizeof m->carry);
+    real_read(m->pose.position, dBodyGetPosition(m->id), 3);
+    real_read(m->pose.quaternion, dBodyGetQuaternion(m->id), 4);
+    real_read(m->v, dBodyGetLinearVel(m->id), 3);
+    real_read(m->v + 3, dBodyGetAngularVel(m->id), 3);
     world_pose_turn_along(&w->poses[b], &m->pose,
                           m->carry + 3); /* of what was held */
+    serial_table_add(&w->index, m->serial, b);
   }
-  if (w->n_body_memory > 1)
-    qsort(w->bodies, (size_t)w->n_body_memory, sizeof *w->bodies,
-          event_compare_bodies);
 }
 
 /* --- what can be asked afterwards ------------------------------------------- */
 
 static bool last_v_alpha(const void *state, dBodyID body, double velocity[6]) {
   const event_state *w = state;
-  unsigned long serial = dBodyGetSerial(body);
-  for (int b = 0; b < w->n_ends; b++) {
-    if (w->ends[b].serial != serial) continue;
-    memcpy(velocity, w->ends[b].v_alpha, sizeof w->ends[b].v_alpha);
-    return true;
-  }
-  return false;
+  const body_memory *found = event_find_body(w, dBodyGetSerial(body));
+  if (found != NULL) memcpy(velocity, found->v_alpha, sizeof found->v_alpha);
+  return found != NULL;
 }
 
 static bool last_event(const void *state, int index, ode_mlcp_event *event) {

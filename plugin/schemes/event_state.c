@@ -4,11 +4,6 @@
 
 #include "common/vec3.h"
 
-int event_compare_bodies(const void *left, const void *right) {
-  const body_memory *a = left, *b = right;
-  return (a->serial > b->serial) - (a->serial < b->serial);
-}
-
 double event_rate_tolerance(const event_state *w) {
   const double PART = 1e-8;  /* of the fastest speed */
   const double LEAST = 1e-6; /* m/s: a slower world is taken to be so fast */

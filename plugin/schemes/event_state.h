@@ -11,27 +11,20 @@
  *  it gives nothing back. */
 #define SHORTEST_PART 1e-4
 
-/** A body as the last step's commit left it. */
+/** A body after a step. */
 typedef struct body_memory {
+  dBodyID id;
   unsigned long serial;
+  /* as the commit left it */
   world_pose pose;
   double v[6];
+  double v_alpha[6];
   double carry[6], carry_h; /* see motion */
   unsigned long
       carry_with;     /* serial of the first of the bodies it goes with, */
   int n_carry_with;   /* and how many they are; of the first: */
   int n_there, there; /* of the set in hand, and which is the first */
 } body_memory;
-
-/** A body after the step in hand. */
-typedef struct body_end {
-  dBodyID id;
-  unsigned long serial;
-  double carry[6], carry_h;
-  unsigned long carry_with;
-  int n_carry_with;
-  double v_alpha[6];
-} body_end;
 
 /** An island and, once it is solved, what was solved with it as the first. */
 typedef struct event_island {
@@ -104,7 +97,7 @@ typedef struct event_state {
   world_snapshot whole, meeting; /* bodies alone; and contacts at the end */
   dStepperIsland *bare;
   world_pose *coarse; /* [home's bodies] where they end with fewer substeps */
-  body_end *ends;     /* [n_ends] all bodies */
+  body_memory *ends;  /* [n_ends] all bodies, of the step in hand */
   int n_ends;
   step_sweep sweep;   /* of fast bodies: */
   double sweep_share; /* where they meet in the trial step; */
@@ -114,12 +107,16 @@ typedef struct event_state {
 
   event_log log; /* of the last step */
 
-  body_memory *bodies; /* [n_body_memory] by serial */
-  int n_body_memory;
+  body_memory *bodies; /* of the last step that was taken, */
+  serial_table index;  /* by their serials */
 } event_state;
 
-/** By serial number, for bsearch. */
-int event_compare_bodies(const void *left, const void *right);
+/** A body after the last step; NULL: that had no such body. */
+static inline body_memory *event_find_body(const event_state *w,
+                                           unsigned long serial) {
+  int b = serial_table_find(&w->index, serial);
+  return b >= 0 ? &w->bodies[b] : NULL;
+}
 
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double event_rate_tolerance(const event_state *w);

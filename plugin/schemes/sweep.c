@@ -32,11 +32,6 @@ struct sweep_body {
   int number;             /* in its home */
 };
 
-struct sweep_index {
-  unsigned long serial;
-  int body;
-};
-
 struct sweep_pair {
   dGeomID geom[2];
   int body[2]; /* -1: none that is stepped */
@@ -101,17 +96,11 @@ static int find_fast(gap_context *gaps, sweep_body *body) {
   return GAP_OK;
 }
 
-static int compare_serials(const void *left, const void *right) {
-  const sweep_index *a = left, *b = right;
-  return (a->serial > b->serial) - (a->serial < b->serial);
-}
-
+/* Other worlds have bodies of the same serials. */
 static int find_body(const step_sweep *sweep, dBodyID id) {
-  if (id == NULL || !dBodyIsEnabled(id)) return -1;
-  const sweep_index key = {.serial = dBodyGetSerial(id)};
-  const sweep_index *found = bsearch(
-      &key, sweep->index, (size_t)sweep->n_bodies, sizeof key, compare_serials);
-  return found != NULL ? found->body : -1;
+  int b =
+      id != NULL ? serial_table_find(&sweep->index, dBodyGetSerial(id)) : -1;
+  return b >= 0 && sweep->bodies[b].start.id == id ? b : -1;
 }
 
 /* @param any  out: any is fast; else there is nothing to be done: most steps end here */
@@ -131,11 +120,12 @@ static bool read_bodies(step_sweep *sweep, const sweep_request *request,
 
 /* For find_body. */
 static bool index_bodies(step_sweep *sweep) {
-  int n = sweep->n_bodies;
-  if (!ARENA_TAKE(&sweep->arena, sweep->index, n)) return false;
-  for (int b = 0; b < n; b++)
-    sweep->index[b] = (sweep_index){sweep->bodies[b].start.serial, b};
-  qsort(sweep->index, (size_t)n, sizeof *sweep->index, compare_serials);
+  size_t n = (size_t)sweep->n_bodies;
+  if (!ARENA_TAKE(&sweep->arena, sweep->index.slots, serial_table_room(n)))
+    return false;
+  serial_table_start(&sweep->index, n);
+  for (int b = 0; b < sweep->n_bodies; b++)
+    serial_table_add(&sweep->index, sweep->bodies[b].start.serial, b);
   return true;
 }
 

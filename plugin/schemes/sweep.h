@@ -12,7 +12,6 @@
 
 typedef struct sweep_body sweep_body;
 typedef struct sweep_pair sweep_pair;
-typedef struct sweep_index sweep_index;
 
 /** Starts as zeros with `pool` set, the owner's. */
 typedef struct step_sweep {
@@ -28,7 +27,7 @@ typedef struct step_sweep {
   sweep_body *bodies; /* of the step in hand */
   int n_bodies;
   int *component;     /* [n_bodies] sets of what joints tie together */
-  sweep_index *index; /* [n_bodies] by serial */
+  serial_table index; /* of bodies */
   int queries;        /* gaps asked for since it was set to 0 */
 } step_sweep;
 

@@ -11,18 +11,10 @@
 
 /* --- by serial ---------------------------------------------------------------- */
 
-static int compare_serials(unsigned long a, unsigned long b) {
-  return (a > b) - (a < b);
-}
-
 static int compare_joint(const void *serial, const void *item) {
-  return compare_serials(*(const unsigned long *)serial,
-                         ((const contact_joint *)item)->serial);
-}
-
-static int compare_body(const void *serial, const void *body) {
-  return compare_serials(*(const unsigned long *)serial,
-                         dBodyGetSerial(*(const dBodyID *)body));
+  unsigned long a = *(const unsigned long *)serial,
+                b = ((const contact_joint *)item)->serial;
+  return (a > b) - (a < b);
 }
 
 const contact_joint *contact_joints_find(const contact_joints *joints,
@@ -33,9 +25,8 @@ const contact_joint *contact_joints_find(const contact_joints *joints,
 }
 
 static dBodyID find_body(const contact_joints *joints, unsigned long serial) {
-  const dBodyID *found = bsearch(&serial, joints->bodies, joints->n_bodies,
-                                 sizeof *joints->bodies, compare_body);
-  return found != NULL ? *found : NULL;
+  int b = serial_table_find(&joints->index, serial);
+  return b >= 0 ? joints->bodies[b] : NULL;
 }
 
 /* --- told ----------------------------------------------------------------------- */
@@ -207,7 +198,7 @@ static bool open_again(const contact_joints *joints, const contact_entry *entry,
   bool dynamic = false;
   for (int side = 0; side < 2; side++) {
     unsigned long serial = entry->serial[side];
-    dBodyID body = serial != 0 ? find_body(joints, serial) : NULL;
+    dBodyID body = find_body(joints, serial);
     from_frame(body, last->local[side], place[side]);
     now->body[side] = body;
     if (serial == 0) continue;
@@ -256,15 +247,19 @@ static bool make_kept(contact_joints *joints,
   dWorldGetGravity(request->world, gravity);
   double g = vec3_length(real3(gravity).at);
   double way = (g * request->step_size) * request->step_size;
-  joints->n_bodies = dWorldGetBodies(request->world, NULL, 0);
+  size_t n_bodies = dWorldGetBodies(request->world, NULL, 0);
   joints->n_keys = 0;
-  if (!POOL_RESERVE(joints->pool, joints->bodies, joints->n_bodies) ||
+  if (!POOL_RESERVE(joints->pool, joints->bodies, n_bodies) ||
+      !POOL_RESERVE(joints->pool, joints->index.slots,
+                    serial_table_room(n_bodies)) ||
       !POOL_RESERVE(joints->pool, joints->places, most) ||
       !POOL_RESERVE(joints->pool, joints->keys, n_told) ||
       !POOL_RESERVE(joints->pool, joints->matches, n_told))
     return false;
-  /* in order of their creation, which is that of their serials */
-  dWorldGetBodies(request->world, joints->bodies, joints->n_bodies);
+  dWorldGetBodies(request->world, joints->bodies, n_bodies);
+  serial_table_start(&joints->index, n_bodies);
+  for (size_t b = 0; b < n_bodies; b++)
+    serial_table_add(&joints->index, dBodyGetSerial(joints->bodies[b]), (int)b);
   for (int i = 0; i < n_told; i++)
     note(joints, &joints->items[i], &joints->listed[i]);
   contact_memory_unclaim(memory);

@@ -23,6 +23,7 @@
 
 #include <ode/stepper.h>
 
+#include "common/serial_table.h"
 #include "world/contact_source.h"
 
 typedef enum contact_origin {
@@ -62,11 +63,11 @@ typedef struct contact_joints {
                          none */
   int n_last;
   dWorldJoint *listed;    /* of the world */
-  dBodyID *bodies;        /* [n_bodies] of the world, by serial */
+  dBodyID *bodies;        /* of the world, */
+  serial_table index;     /* and by their serials */
   contact_entry *keys;    /* [n_keys] of those told: number of the place */
   contact_match *matches; /* [n_keys] */
   int n_keys;
-  size_t n_bodies;
   int *numbers; /* of those whose geoms are there */
 } contact_joints;
 

@@ -486,15 +486,20 @@ bool contact_source_collect(contact_source *source, dWorldID world,
 
 /* --- hiding ------------------------------------------------------------------- */
 
-static void enable_geoms(const contact_source *source, size_t island,
-                         bool enable) {
+static void enable_shown(const contact_source *source, bool enable) {
   const hidden_geoms *hidden = &source->hidden;
-  for (int i = hidden->first[island]; i < hidden->first[island + 1]; i++)
-    (enable ? dGeomEnable : dGeomDisable)(hidden->geoms[i]);
+  bool all = source->shown == NULL;
+  size_t n = all ? hidden->n_islands : source->n_shown;
+  for (size_t i = 0; i < n; i++) {
+    size_t island = all ? i : (size_t)source->shown_index[i];
+    for (int g = hidden->first[island]; g < hidden->first[island + 1]; g++)
+      (enable ? dGeomEnable : dGeomDisable)(hidden->geoms[g]);
+  }
 }
 
-bool contact_source_hide(contact_source *source, const dStepperIsland islands[],
-                         size_t n_islands) {
+bool contact_source_list_islands(contact_source *source,
+                                 const dStepperIsland islands[],
+                                 size_t n_islands) {
   hidden_geoms *hidden = &source->hidden;
   int count = 0;
   hidden->n_islands = 0;
@@ -511,37 +516,21 @@ bool contact_source_hide(contact_source *source, const dStepperIsland islands[],
   }
   hidden->first[n_islands] = count;
   hidden->n_islands = n_islands;
-  contact_source_hide_again(source);
   return true;
 }
 
 void contact_source_show(contact_source *source, const dStepperIsland shown[],
                          const int index[], size_t n) {
-  for (size_t i = 0; i < n; i++) enable_geoms(source, (size_t)index[i], true);
+  enable_shown(source, false);
   source->shown = shown;
   source->shown_index = index;
   source->n_shown = n;
-}
-
-void contact_source_show_all(contact_source *source) {
-  for (size_t i = 0; i < source->hidden.n_islands; i++)
-    enable_geoms(source, i, true);
-  source->shown = NULL;
-  source->n_shown = 0;
+  enable_shown(source, true);
 }
 
 void contact_source_end_hiding(contact_source *source) {
-  contact_source_show_all(source);
+  contact_source_show(source, NULL, NULL, 0);
   source->hidden.n_islands = 0;
-}
-
-void contact_source_hide_again(contact_source *source) {
-  bool all = source->shown == NULL;
-  size_t n = all ? source->hidden.n_islands : source->n_shown;
-  for (size_t i = 0; i < n; i++)
-    enable_geoms(source, all ? i : (size_t)source->shown_index[i], false);
-  source->shown = NULL;
-  source->n_shown = 0;
 }
 
 bool contact_source_find_pairs(contact_source *source, dWorldID world,

@@ -51,7 +51,8 @@ struct ode_mlcp_contact_list {
   dBodyID *bodies;    /* of the world */
 };
 
-/** Geoms of moving bodies that are disabled for a while; starts as zeros. */
+/** Geoms of moving bodies that are disabled for a while: 400 boxes apart on a plane take
+ *  .6 s for 100 steps of the trapezoid, and 4.6 where none is hidden. Starts as zeros. */
 typedef struct hidden_geoms {
   dGeomID *geoms; /* those that were enabled, island after island */
   int *first;     /* [islands + 1] */
@@ -98,25 +99,20 @@ int contact_source_query(gap_context *gaps, memory_pool *pool,
                          gap_contact **found, dGeomID geom1, dGeomID geom2,
                          double margin, int flags);
 
-/** Hide islands from the collision function: their geoms are disabled, and what
- *  neither moves nor is shown is not asked about. @return false where memory ran
- *  out: nothing is hidden then. */
-bool contact_source_hide(contact_source *source, const dStepperIsland islands[],
-                         size_t n_islands);
+/** List the geoms of islands, so that some of these can be hidden from the collision
+ *  function: their geoms are disabled, and what neither moves nor is shown is not
+ *  asked about. All are shown at first. @return false where memory ran out. */
+bool contact_source_list_islands(contact_source *source,
+                                 const dStepperIsland islands[],
+                                 size_t n_islands);
 
-/** Show these of the hidden islands alone; `index` [n] are their numbers. */
+/** Show these of the islands alone, whose numbers are `index` [n]; NULL: all. */
 void contact_source_show(contact_source *source, const dStepperIsland shown[],
                          const int index[], size_t n);
 
-/** Show all islands. */
-void contact_source_show_all(contact_source *source);
-
-/** Show all for good: what was hidden is forgotten. It may be called with nothing
- *  hidden, and where a step was left half-way. */
+/** Show all for good: what was listed is forgotten. It may be called with nothing
+ *  listed, and where a step was left half-way. */
 void contact_source_end_hiding(contact_source *source);
-
-/** Hide again what is shown. */
-void contact_source_hide_again(contact_source *source);
 
 /** The pairs of geoms that the function asks about and that may meet in two steps
  *  at the velocities that the bodies have now: into list->pairs. As

@@ -10,36 +10,21 @@
 #include "rows/hair.h"
 #include "world/rotation.h"
 
-/* --- bodies by their address ---------------------------------------------- */
-
-/* An open-addressing table; addresses decide where an entry sits, never what
- * comes of it. */
-static size_t body_slot(const world_snapshot *world, dBodyID id) {
-  size_t address = (size_t)id;
-  return (address >> 4 ^ address >> 12) & world->body_mask;
-}
-
 static bool index_bodies(world_snapshot *world) {
-  size_t size = 4;
-  while (size < 2 * (size_t)world->n_bodies) size *= 2;
-  if (!ARENA_TAKE(&world->arena, world->body_slots, size)) return false;
-  world->body_mask = size - 1;
-  memset(world->body_slots, 0, size * sizeof *world->body_slots);
-  for (int b = 0; b < world->n_bodies; b++) {
-    size_t slot = body_slot(world, world->bodies[b].id);
-    while (world->body_slots[slot] != 0) slot = (slot + 1) & world->body_mask;
-    world->body_slots[slot] = b + 1;
-  }
+  size_t n = (size_t)world->n_bodies;
+  if (!ARENA_TAKE(&world->arena, world->index.slots, serial_table_room(n)))
+    return false;
+  serial_table_start(&world->index, n);
+  for (int b = 0; b < world->n_bodies; b++)
+    serial_table_add(&world->index, world->bodies[b].serial, b);
   return true;
 }
 
+/* Other worlds have bodies of the same serials. */
 int world_find_body(const world_snapshot *world, dBodyID id) {
-  if (id == NULL || world->n_bodies == 0) return -1;
-  size_t slot = body_slot(world, id);
-  for (; world->body_slots[slot] != 0; slot = (slot + 1) & world->body_mask)
-    if (world->bodies[world->body_slots[slot] - 1].id == id)
-      return world->body_slots[slot] - 1;
-  return -1;
+  int b =
+      id != NULL ? serial_table_find(&world->index, dBodyGetSerial(id)) : -1;
+  return b >= 0 && world->bodies[b].id == id ? b : -1;
 }
 
 unsigned long world_serial(const world_snapshot *world, int body) {

@@ -12,6 +12,7 @@
 #include <ode/stepper.h>
 
 #include "common/arena.h"
+#include "common/serial_table.h"
 #include "host/contacts.h"
 #include "host/joints.h"
 #include "rows/contact_rows.h"
@@ -115,8 +116,7 @@ typedef struct world_snapshot {
   int n_asked;
   /* its own */
   arena arena;
-  int *body_slots;
-  size_t body_mask;
+  serial_table index;         /* of bodies */
   ode_mlcp_contact_list list; /* what was found, where read at other poses */
 } world_snapshot;
 
