@@ -695,7 +695,8 @@ static bool rest_in_first_order(event_state *w, double *remaining) {
   for (int i = 0; i < 6 * w->s.home.n_bodies && rule->conserves; i++)
     w->now.v[i] -= w->now.carry[i];
   w->s.rule = &first_order_rule;
-  bool taken = event_try(w, *remaining) && accept(w, remaining, *remaining);
+  bool taken = event_try(w, *remaining) && events_hold(w) &&
+               accept(w, remaining, *remaining);
   w->s.rule = rule;
   w->ahead_size = 0;
   return taken;

@@ -38,7 +38,7 @@ static bool log_contact(event_state *w, int k, ode_mlcp_event_change change) {
 
 /* --- fast bodies ------------------------------------------------------------ */
 
-static sweep_way way_of(const event_state *w) {
+static sweep_way way_of(event_state *w) {
   return (sweep_way){.home = &w->s.home,
                      .from = &w->now,
                      .to = &w->next,
@@ -46,16 +46,31 @@ static sweep_way way_of(const event_state *w) {
                      .step_size = w->s.step->step_size};
 }
 
+static bool sweeps(const event_state *w) {
+  return w->s.step->options->sweep && w->s.step->contacts->function != NULL;
+}
+
 bool events_look_for_fast(event_state *w) {
   const sweep_way way = way_of(w);
   w->sweep.pool = w->s.step->pool;
   w->sweep.n_pairs = 0;
-  return !w->s.step->options->sweep || !w->s.step->options->events ||
-         way.contacts->function == NULL || step_sweep_start(&w->sweep, &way) ||
-         outcome_no_memory(w->s.step->out);
+  return !sweeps(w) || !w->s.step->options->events ||
+         step_sweep_start(&w->sweep, &way) || outcome_no_memory(w->s.step->out);
 }
 
-double events_longest(const event_state *w) {
+bool events_hold(event_state *w) {
+  sweep_way way = way_of(w);
+  int before = w->sweep.queries, n_held;
+  if (!sweeps(w)) return true;
+  way.step_size = w->next.time - w->now.time;
+  if (!step_sweep_hold(&w->sweep, &way, w->s.u, &n_held))
+    return outcome_no_memory(w->s.step->out);
+  event_report(w)->sweep_queries += w->sweep.queries - before;
+  event_report(w)->held += n_held;
+  return true;
+}
+
+double events_longest(event_state *w) {
   const double MOST = 0.5; /* rad: further, a turn is not known by its ends */
   const double MANY = 500; /* questions a pair */
   if (w->sweep.n_pairs == 0) return INFINITY;

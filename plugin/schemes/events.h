@@ -29,8 +29,12 @@ void events_go_between(event_state *w, double share);
  *  memory ran out. */
 bool events_look_for_fast(event_state *w);
 
+/** Hold fast bodies where they would pass through others on the way to w->next, a step
+ *  of first order. @return false where memory ran out. */
+bool events_hold(event_state *w);
+
 /** The longest substep that fast bodies allow, s. */
-double events_longest(const event_state *w);
+double events_longest(event_state *w);
 
 /** How much a step of `way`, which ends in a collision of fast bodies, is to be
  *  longer, s. */

@@ -634,18 +634,17 @@ static void prepare_first(second_order *s) {
  * velocity with it: in its own frame neither changes, so that L and energy stay what
  * they are however far it turns. One that rows act on turns by what they leave it, and
  * its energy does not grow on the way. */
-static void turn_first(const second_order *s, const motion *from, int b,
-                       double h, motion *to) {
+static void turn_first(second_order *s, const motion *from, int b, double h,
+                       motion *to) {
   const host_body *home = &s->home.bodies[b], *body = &s->here->bodies[b];
   double *w = to->v + 6 * b + 3, L[3];
   mat3_apply(L, body->inertia, w);
   double square = vec3_dot(L, L), before = vec3_dot(L, w) / 2;
   if (!home->gyroscopic || !(square > 0)) return;
   if (s->free[b]) {
-    double turn[6] = {0};
-    memcpy(turn, to->v + 6 * b, 3 * sizeof *turn);
-    vec3_add_scaled(turn + 3, 2 * before / square, L);
-    world_pose_move(&to->poses[b], &from->poses[b], turn, h);
+    for (int i = 0; i < 3; i++)
+      s->u[6 * b + 3 + i] = 2 * before / square * L[i];
+    world_pose_move(&to->poses[b], &from->poses[b], s->u + 6 * b, h);
     world_pose_turn_along(&from->poses[b], &to->poses[b], w);
     return;
   }

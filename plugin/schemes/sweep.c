@@ -24,6 +24,7 @@ struct sweep_body {
   host_body start; /* pose and id alone */
   double u[6];     /* what moves it */
   double h;        /* s */
+  bool exact;      /* as sweep_request.turns_exactly */
   double way;      /* m: how far its centre goes, */
   double turning;  /* rad: and how far it turns */
   double stops;    /* share of its way at which it is held */
@@ -49,8 +50,9 @@ static double inner_of(const gap_extent *extent) {
   return extent->inner > 0 ? extent->inner : OF_MESH * extent->size;
 }
 
-static void read_body(sweep_body *body, dBodyID id, const double u[6],
-                      double h) {
+static void read_body(sweep_body *body, const sweep_request *request, int b) {
+  const dBodyID id = request->bodies[b];
+  const double *u = request->u + 6 * b, h = request->step_size;
   memset(body, 0, sizeof *body);
   body->start.id = id;
   body->start.serial = dBodyGetSerial(id);
@@ -61,6 +63,7 @@ static void read_body(sweep_body *body, dBodyID id, const double u[6],
   quaternion_to_rotation(body->start.rotation, body->start.quaternion);
   memcpy(body->u, u, sizeof body->u);
   body->h = h;
+  body->exact = request->turns_exactly;
   body->stops = 1;
   body->way = h * vec3_length(u);
   body->turning = h * fmin(vec3_length(u + 3), dBodyGetMaxAngularSpeed(id));
@@ -111,7 +114,7 @@ static bool read_bodies(step_sweep *sweep, const sweep_request *request,
   if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n)) return false;
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
-    read_body(body, request->bodies[b], request->u + 6 * b, request->step_size);
+    read_body(body, request, b);
     if (find_fast(sweep->gaps, body) != GAP_OK) return false;
     *any |= body->fast;
   }
@@ -319,11 +322,20 @@ static int find_pairs(step_sweep *sweep, const sweep_request *request) {
 
 /* --- meetings ------------------------------------------------------------- */
 
+static void advance(world_pose *pose, const host_body *body, const double u[6],
+                    double h, bool exactly) {
+  const world_pose from = world_pose_of(body);
+  if (exactly)
+    world_pose_move(pose, &from, u, h);
+  else
+    world_pose_advance(pose, body, u, h);
+}
+
 static void pose_at(const void *context, double share, double position[3],
                     double rotation[9]) {
   const sweep_body *body = context;
   world_pose pose;
-  world_pose_advance(&pose, &body->start, body->u, share * body->h);
+  advance(&pose, &body->start, body->u, share * body->h, body->exact);
   vec3_copy(position, pose.position);
   quaternion_to_rotation(rotation, pose.quaternion);
 }
@@ -340,8 +352,8 @@ static void set_mover(const step_sweep *sweep, int b, gap_mover *mover) {
   for (int i = 0; i < 9; i++)
     mover->linear[i / 3][i % 3] = body->h * body->u[i % 3];
   mover->turning = body->turning;
-  if (!dBodyGetFiniteRotationMode(
-          body->start.id)) /* it turns by an arc tangent */
+  if (!body->exact && !dBodyGetFiniteRotationMode(
+                          body->start.id)) /* it turns by an arc tangent */
     mover->twisting = body->turning * body->turning;
   mover->stops = body->stops;
 }
@@ -431,16 +443,15 @@ bool step_sweep_open(step_sweep *sweep) {
   if (sweep->gaps == NULL)
     sweep->gaps = gap_context_create(&sweep->pool->source);
   sweep->arena.source = &sweep->pool->source;
+  arena_start(&sweep->arena);
   return sweep->gaps != NULL;
 }
 
-bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
-                    double shares[], int *n_held) {
+static bool find_shares(step_sweep *sweep, const sweep_request *request,
+                        double shares[], int *n_held) {
   bool any;
   *n_held = sweep->n_pairs = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
-  if (!step_sweep_open(sweep)) return false;
-  arena_start(&sweep->arena);
   if (!read_bodies(sweep, request, &any)) return false;
   if (!any) return true;
   if (!index_bodies(sweep) || !find_components(sweep, request->world) ||
@@ -454,6 +465,48 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
     (*n_held)++;
   }
   return true;
+}
+
+bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
+                    double shares[], int *n_held) {
+  return step_sweep_open(sweep) && find_shares(sweep, request, shares, n_held);
+}
+
+bool step_sweep_part(const sweep_request *request, const double shares[],
+                     const double start[], size_t first, unsigned count,
+                     double *part) {
+  double least = 1, a = 0, b = 0, c = 0; /* t^2 a + 2 t b + c <= 0 */
+  for (size_t k = first; k < first + count; k++) least = fmin(least, shares[k]);
+  *part = least;
+  for (size_t k = first; k < first + count && least < 1; k++) {
+    const double *v0 = start + 6 * k, *u = request->u + 6 * k;
+    const double seconds = shares[k] * request->step_size;
+    host_body body;
+    world_pose pose;
+    char message[160];
+    double change[6], rotation[9], turn[9], inertia[9];
+    if (!host_body_read(&body, request->bodies[k], 0, message, sizeof message))
+      return true;
+    if (body.kinematic) continue;
+    advance(&pose, &body, u, seconds, request->turns_exactly);
+    quaternion_to_rotation(rotation, pose.quaternion);
+    for (int i = 0; i < 9; i++)
+      turn[i] = vec3_dot(rotation + i / 3 * 3, body.rotation + i % 3 * 3);
+    mat3_rotate(inertia, turn, body.inertia); /* where it comes to */
+    for (int i = 0; i < 6; i++) {
+      change[i] = body.v[i] - v0[i];
+      c -= 2 * seconds * body.force[i] * u[i];
+    }
+    a += mass_product(body.mass, inertia, change, change);
+    b += mass_product(body.mass, inertia, v0, change);
+    c += mass_product(body.mass, inertia, v0, v0) -
+         mass_product(body.mass, body.inertia, v0, v0);
+  }
+  if (a + 2 * b + c <= 0)
+    *part = 1;
+  else if (b * b > a * c)
+    *part = fmax(least, (sqrt(b * b - a * c) - b) / a);
+  return least < 1;
 }
 
 /* Where a pair comes to touch. */
@@ -606,56 +659,92 @@ static void set_velocity(dBodyID id, const double v[6]) {
   dBodySetAngularVel(id, v[3], v[4], v[5]);
 }
 
-/* Bodies are where a way begins, and as fast, while pairs are looked for. */
-static void put_on_way(const sweep_way *way, host_place places[], double v[]) {
-  world_place(way->home, way->from->poses, places);
+/* The host's bodies where a way begins. */
+typedef struct on_way {
+  sweep_request request;
+  host_place *places; /* where they were, */
+  double *v;          /* and how fast */
+} on_way;
+
+static bool start_way(step_sweep *sweep, const sweep_way *way, const double u[],
+                      on_way *on) {
+  int n = way->home->n_bodies;
+  dBodyID *ids;
+  if (!step_sweep_open(sweep) || !ARENA_TAKE(&sweep->arena, ids, n) ||
+      !ARENA_TAKE(&sweep->arena, on->places, n) ||
+      !ARENA_TAKE(&sweep->arena, on->v, 6 * n))
+    return false;
+  for (int b = 0; b < n; b++) ids[b] = way->home->bodies[b].id;
+  on->request = (sweep_request){.world = way->home->settings.world,
+                                .step_size = way->step_size,
+                                .n_bodies = n,
+                                .bodies = ids,
+                                .u = u,
+                                .contacts = way->contacts};
+  return true;
+}
+
+/* @param v  [6 n_bodies] their velocities there, which say what they may meet */
+static void put_on_way(const sweep_way *way, const double v[], on_way *on) {
+  world_place(way->home, way->from->poses, on->places);
   for (int b = 0; b < way->home->n_bodies; b++) {
-    dBodyID id = way->home->bodies[b].id;
-    real_read(v + 6 * b, dBodyGetLinearVel(id), 3);
-    real_read(v + 6 * b + 3, dBodyGetAngularVel(id), 3);
-    set_velocity(id, way->from->v + 6 * b);
+    dBodyID id = on->request.bodies[b];
+    real_read(on->v + 6 * b, dBodyGetLinearVel(id), 3);
+    real_read(on->v + 6 * b + 3, dBodyGetAngularVel(id), 3);
+    set_velocity(id, v + 6 * b);
   }
 }
 
-static void put_back(const sweep_way *way, const host_place places[],
-                     const double v[]) {
-  world_put_back(way->home, places);
+static void put_back(const sweep_way *way, const on_way *on) {
+  world_put_back(way->home, on->places);
   for (int b = 0; b < way->home->n_bodies; b++)
-    set_velocity(way->home->bodies[b].id, v + 6 * b);
+    set_velocity(way->home->bodies[b].id, on->v + 6 * b);
 }
 
 bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
   /* what goes half as far already meets another side than the one it is found
    * over at the end, and its rates there say nothing of the way */
   const double EARLIER = 2;
-  const world_snapshot *home = way->home;
-  int n = home->n_bodies;
-  bool any = false;
-  dBodyID *ids;
-  host_place *places;
-  double *v;
+  bool any;
+  on_way on;
   sweep->n_pairs = 0;
-  if (!step_sweep_open(sweep)) return false;
-  arena_start(&sweep->arena);
-  if (!ARENA_TAKE(&sweep->arena, ids, n) ||
-      !ARENA_TAKE(&sweep->arena, places, n) ||
-      !ARENA_TAKE(&sweep->arena, v, 6 * n))
-    return false;
-  for (int b = 0; b < n; b++) ids[b] = home->bodies[b].id;
-  const sweep_request request = {.world = home->settings.world,
-                                 .step_size = EARLIER * way->step_size,
-                                 .n_bodies = n,
-                                 .bodies = ids,
-                                 .u = way->from->v,
-                                 .contacts = way->contacts};
-  if (!read_bodies(sweep, &request, &any)) return false;
+  if (!start_way(sweep, way, way->from->v, &on)) return false;
+  on.request.step_size *= EARLIER;
+  if (!read_bodies(sweep, &on.request, &any)) return false;
   if (!any) return true;
-  put_on_way(way, places, v);
-  bool found = read_bodies(sweep, &request, &any) && index_bodies(sweep) &&
-               find_pairs(sweep, &request) == GAP_OK;
-  put_back(way, places, v);
-  for (int b = 0; b < n && found; b++) sweep->bodies[b].number = b;
+  put_on_way(way, way->from->v, &on);
+  bool found = read_bodies(sweep, &on.request, &any) && index_bodies(sweep) &&
+               find_pairs(sweep, &on.request) == GAP_OK;
+  put_back(way, &on);
+  for (int b = 0; b < on.request.n_bodies && found; b++)
+    sweep->bodies[b].number = b;
   return found;
+}
+
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
+                     int *n_held) {
+  const double *v0 = way->from->v;
+  motion *to = way->to;
+  double *shares, part;
+  on_way on;
+  if (!start_way(sweep, way, u, &on) ||
+      !ARENA_TAKE(&sweep->arena, shares, on.request.n_bodies))
+    return false;
+  on.request.turns_exactly = true;
+  put_on_way(way, to->v, &on);
+  bool run = find_shares(sweep, &on.request, shares, n_held);
+  bool any = run && step_sweep_part(&on.request, shares, v0, 0,
+                                    (unsigned)on.request.n_bodies, &part);
+  put_back(way, &on);
+  for (int b = 0; b < on.request.n_bodies && any; b++) {
+    if (way->home->bodies[b].kinematic) continue;
+    for (int i = 6 * b; i < 6 * b + 6; i++)
+      to->v[i] = v0[i] + part * (to->v[i] - v0[i]);
+    if (shares[b] < 1)
+      world_pose_move(&to->poses[b], &way->from->poses[b], u + 6 * b,
+                      shares[b] * way->step_size);
+  }
+  return run;
 }
 
 static sweep_body *body_at(const step_sweep *sweep, int b) {

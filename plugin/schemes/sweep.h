@@ -38,6 +38,7 @@ typedef struct sweep_request {
   int n_bodies;
   const dBodyID *bodies; /* [n_bodies] */
   const double *u;       /* [6 n_bodies] what moves them */
+  bool turns_exactly;    /* as world_pose_move says; else by the host's rule */
   contact_source *contacts;
 } sweep_request;
 
@@ -57,6 +58,23 @@ bool step_sweep_open(step_sweep *sweep);
  */
 bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
                     double shares[], int *n_held);
+
+/**
+ * Find what bodies that move together keep of their change of velocity d where some of
+ * them are held: the largest part t by which they gain no more energy than forces do
+ * work on their ways, E(v0 + t d) <= E(v0) + W where they come to; no less than the
+ * least of their shares. What an impact takes away it takes at once; and of v0 and v1,
+ * which meet joints and contacts, what lies between meets them as well.
+ *
+ * @param request  that of step_sweep_run: `count` of its bodies from `first` on, whose
+ *                 own velocities are v1
+ * @param start    [6 n_bodies] v0
+ * @param part     out: t
+ * @return whether any is held
+ */
+bool step_sweep_part(const sweep_request *request, const double shares[],
+                     const double start[], size_t first, unsigned count,
+                     double *part);
 
 /** Two geoms and the normal of a contact of theirs at the end of the motion. */
 typedef struct sweep_end {
@@ -81,9 +99,10 @@ bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
 /** A way of bodies within a step. */
 typedef struct sweep_way {
   const world_snapshot *home; /* the bodies, where their geoms are */
-  const motion *from, *to;
+  const motion *from;
+  motion *to;
   contact_source *contacts;
-  double step_size; /* s: of the host's step */
+  double step_size; /* s: of the host's step; of step_sweep_hold's, the way's */
 } sweep_way;
 
 /** Note the pairs of geoms that may meet in a step of home's from where `way`
@@ -118,6 +137,17 @@ double step_sweep_turning(const step_sweep *sweep, const sweep_way *way);
  *  INFINITY: it overlaps and parts already. */
 double step_sweep_lateness(step_sweep *sweep, const sweep_way *way,
                            const motion *at);
+
+/**
+ * Hold what would pass through something on a straight way, of first order: its pose at
+ * the end of the way and its velocities become those of where it meets that.
+ *
+ * @param u       [6 n_bodies] what moves them, as world_pose_move does
+ * @param n_held  out: how many bodies are held
+ * @return false where memory ran out.
+ */
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
+                     int *n_held);
 
 void step_sweep_release(step_sweep *sweep);
 

@@ -24,7 +24,6 @@
 #include "stepper/island_threads.h"
 #include "stepper/process.h"
 #include "world/pose.h"
-#include "world/rotation.h"
 #include "world/outcome.h"
 
 /* --- a world's stepper ------------------------------------------------------------ */
@@ -478,54 +477,13 @@ static void read_start(world_stepper *stepper) {
     }
 }
 
-/* How far the first body that is held in an island goes. */
-static double least_share(const double shares[], unsigned count) {
-  double least = 1;
-  for (unsigned b = 0; b < count; b++) least = smaller_of(least, shares[b]);
-  return least;
-}
-
-/* The largest part t of its change of velocity d by which an island gains no more energy
- * than forces do work on its ways, E(v0 + t d) <= E(v0) + W where it comes to; no less
- * than s, the share of the step that its first held body goes. What an impact takes away
- * it takes at once. */
-static double part_of_change(const world_stepper *stepper, size_t first,
-                             unsigned count) {
-  const double s = least_share(stepper->shares + first, count);
-  double a = 0, b = 0, c = 0; /* t^2 a + 2 t b + c <= 0 */
-  for (size_t k = first; k < first + count; k++) {
-    const double *start = stepper->start + 6 * k, *v = stepper->bodies[k].v;
-    const double share = stepper->shares[k] * stepper->step_size;
-    host_body body;
-    world_pose pose;
-    char message[160];
-    double change[6], rotation[9], turn[9], inertia[9];
-    if (!host_body_read(&body, stepper->moved[k], 0, message, sizeof message))
-      return s;
-    if (body.kinematic) continue;
-    world_pose_advance(&pose, &body, stepper->u + 6 * k, share);
-    quaternion_to_rotation(rotation, pose.quaternion);
-    for (int i = 0; i < 9; i++)
-      turn[i] = vec3_dot(rotation + i / 3 * 3, body.rotation + i % 3 * 3);
-    mat3_rotate(inertia, turn, body.inertia); /* where it comes to */
-    for (int i = 0; i < 6; i++) {
-      change[i] = v[i] - start[i];
-      c -= 2 * share * body.force[i] * stepper->u[6 * k + i];
-    }
-    a += mass_product(body.mass, inertia, change, change);
-    b += mass_product(body.mass, inertia, start, change);
-    c += mass_product(body.mass, inertia, start, start) -
-         mass_product(body.mass, body.inertia, start, start);
-  }
-  if (a + 2 * b + c <= 0) return 1;
-  return b * b > a * c ? fmax(s, (sqrt(b * b - a * c) - b) / a) : s;
-}
-
-/* Of v0 and v1, which meet joints and contacts, what lies between meets them as well.
- * The ways stay. */
-static void hold_island(world_stepper *stepper, size_t first, unsigned count) {
-  if (!(least_share(stepper->shares + first, count) < 1)) return;
-  const double part = part_of_change(stepper, first, count);
+/* The ways stay. */
+static void hold_island(world_stepper *stepper, const sweep_request *request,
+                        size_t first, unsigned count) {
+  double part;
+  if (!step_sweep_part(request, stepper->shares, stepper->start, first, count,
+                       &part))
+    return;
   for (size_t b = first; b < first + count; b++) {
     body_result *result = &stepper->bodies[b];
     const double *start = stepper->start + 6 * b;
@@ -564,7 +522,8 @@ static bool hold_what_would_pass(world_stepper *stepper) {
     return false;
   size_t first = 0;
   for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++) {
-    hold_island(stepper, first, stepper->host_islands[i].bodies_count);
+    hold_island(stepper, &request, first,
+                stepper->host_islands[i].bodies_count);
     first += stepper->host_islands[i].bodies_count;
   }
   return true;
