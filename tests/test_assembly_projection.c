@@ -32,7 +32,7 @@ static void create_rig(rig *r) {
 }
 
 /* Along axis `k` of the body's velocities. */
-static void add_row(rig *r, mlcp_row_kind kind, int k, double bias, double low,
+static void put_row(rig *r, mlcp_row_kind kind, int k, double bias, double low,
                     double high, double impulse, double velocity,
                     double excess) {
   int n = r->problem.n_rows++;
@@ -55,10 +55,10 @@ static void test_rows_have_what_the_velocities_left(void) {
   position_projection made;
   create_rig(&r);
   r.v[0] = 0.5, r.v[1] = -0.25, r.v[2] = 2;
-  add_row(&r, MLCP_ROW_NORMAL, 0, -0.125, 0, INFINITY, 3, 0.1, 1);
-  add_row(&r, MLCP_ROW_JOINT, 1, 0, -5, 7, 2, 0.1, 0.75);
-  add_row(&r, MLCP_ROW_JOINT, 2, 1, -5, 7, 9, 0.1, -4);
-  add_row(&r, MLCP_ROW_JOINT, 2, 1, -INFINITY, 0, -6, 0.1, -4);
+  put_row(&r, MLCP_ROW_NORMAL, 0, -0.125, 0, INFINITY, 3, 0.1, 1);
+  put_row(&r, MLCP_ROW_JOINT, 1, 0, -5, 7, 2, 0.1, 0.75);
+  put_row(&r, MLCP_ROW_JOINT, 2, 1, -5, 7, 9, 0.1, -4);
+  put_row(&r, MLCP_ROW_JOINT, 2, 1, -INFINITY, 0, -6, 0.1, -4);
   r.rows[1].compliance = 0.0625;
   CU_ASSERT_EQUAL_FATAL(build(&r, &made), PROJECTION_BUILT);
   CU_ASSERT_EQUAL_FATAL(made.problem.n_rows, 4);
@@ -108,7 +108,7 @@ static void test_what_asks_for_motion(void) {
     rig r;
     position_projection made;
     create_rig(&r);
-    add_row(&r, cases[i].kind, 0, 0, cases[i].low, cases[i].high, 0,
+    put_row(&r, cases[i].kind, 0, 0, cases[i].low, cases[i].high, 0,
             cases[i].velocity, cases[i].excess);
     CU_ASSERT_EQUAL(build(&r, &made), cases[i].status);
     arena_release(&r.arena);
@@ -117,7 +117,7 @@ static void test_what_asks_for_motion(void) {
   rig r;
   position_projection made;
   create_rig(&r);
-  add_row(&r, MLCP_ROW_NORMAL, 0, -1, 0, INFINITY, 0, 0, 0);
+  put_row(&r, MLCP_ROW_NORMAL, 0, -1, 0, INFINITY, 0, 0, 0);
   CU_ASSERT_EQUAL(build(&r, &made), PROJECTION_NONE);
   arena_release(&r.arena);
 }

@@ -38,7 +38,6 @@ static bool reserve_answer(assembly *a) {
          ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
          ARENA_TAKE(arena, a->contact_row, n_contacts) &&
          ARENA_TAKE(arena, a->contact_rows, n_contacts) &&
-         ARENA_TAKE(arena, a->overlaps, n_contacts) &&
          ARENA_TAKE(arena, a->extra_row, a->request.n_extra);
 }
 
@@ -85,7 +84,6 @@ static void clear_answer(assembly *a) {
   for (int k = 0; k < a->contacts->n; k++) {
     a->contact_row[k] = -1;
     a->contact_rows[k].n_rows = 0;
-    a->overlaps[k] = false;
   }
   for (int k = 0; k < a->request.n_extra; k++) a->extra_row[k] = -1;
   for (int j = 0; j < world->n_joints && a->request.observer != NULL; j++)

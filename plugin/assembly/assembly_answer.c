@@ -162,7 +162,7 @@ void assembly_remember_contact(const assembly *a, int k, contact_entry *entry) {
     entry->impulses[i - rows->n_sliding] = p[i];
   vec3_copy(entry->slip, rows->slip);
   entry->guided = rows->guided;
-  entry->overlap = a->overlaps[k];
+  entry->overlap = rows->overlap;
 }
 
 int assembly_remember(const assembly *a, contact_entry entries[]) {

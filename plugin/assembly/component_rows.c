@@ -152,16 +152,15 @@ static void add_joint(assembly *a, component_problem *c, int j) {
 /* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
 static void add_gap_row(const assembly *a, component_problem *c, int k,
                         double bias, bool closed) {
-  double J[2][6];
-  world_contact_jacobian(a->contacts, k, J);
   bool stop = a->contacts->items[k].stop >= 0;
-  mlcp_row *row = row_set_add(
-      &c->set, &c->frame, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL,
-      a->contacts->items[k].point.body, J, bias,
-      fmin(a->request.world->cfm, HOST_DEFAULT_CFM) / c->frame.step_size);
+  mlcp_row *row = row_set_add(&c->set, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL);
+  world_contact_jacobian(a->contacts, k, row->J);
+  row->bias = bias;
+  row->compliance =
+      fmin(a->request.world->cfm, HOST_DEFAULT_CFM) / c->frame.step_size;
   if (!closed) row->low = 0;
-  a->contact_rows[k] =
-      (contact_rows){.first_row = c->set.n_rows - 1, .n_rows = 1};
+  row_set_place(&c->set, &c->frame, a->contacts->items[k].point.body);
+  a->contact_rows[k] = (contact_rows){.n_rows = 1};
 }
 
 static void add_contact(assembly *a, component_problem *c, int k) {
@@ -171,8 +170,6 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   contact_rows *rows = &a->contact_rows[k];
   const contact_entry *old = old_contact(a, k);
   int first = c->set.n_rows;
-  if (contact_waits(&c->settings, &c->frame, point)) return;
-  a->contact_row[k] = c->first_row + first;
   if (request->level == JOINT_LEVEL_MOVE) {
     bool closed = contact->held;
     double overlap = point->gap + request->world->surface_layer;
@@ -180,14 +177,12 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     add_gap_row(a, c, k, request->erp * overlap / request->step_size, closed);
   } else {
     contact_facts facts = facts_of(a, c, k, old);
-    contact_law law;
-    contact_policy_decide(&law, &c->settings, &c->frame, point, &facts,
-                          a->bodies);
-    a->overlaps[k] = law.is == CONTACT_OVERLAP;
-    c->overlap |= a->overlaps[k];
-    contact_rows_add(&c->set, &c->frame, &c->settings, point, &facts, &law,
+    contact_rows_add(&c->set, &c->frame, &c->settings, point, &facts, a->bodies,
                      rows);
+    if (rows->n_rows == 0) return;
+    c->overlap |= rows->overlap;
   }
+  a->contact_row[k] = c->first_row + first;
   if (request->guess != NULL)
     memcpy(c->guess + first, request->guess + 6 * k,
            (size_t)rows->n_rows * sizeof *c->guess);
@@ -208,7 +203,7 @@ static void add_stop(assembly *a, component_problem *c, int k,
   if (a->request.level == JOINT_LEVEL_POSITION) {
     joint_stop_add(&c->set, &c->frame, &a->contacts->stops[contact->stop],
                    contact->point.gap, free_rate, contact->point.body);
-    a->contact_rows[k] = (contact_rows){.first_row = first, .n_rows = 1};
+    a->contact_rows[k] = (contact_rows){.n_rows = 1};
   } else {
     bool moves = a->request.level == JOINT_LEVEL_MOVE;
     bool soft = a->request.level == JOINT_LEVEL_VELOCITY && contact->point.soft;
@@ -230,8 +225,11 @@ static void add_extra(assembly *a, component_problem *c, int k) {
   const extra_row *extra = &a->request.extra[k];
   a->extra_row[k] = c->first_row + c->set.n_rows;
   c->guess[c->set.n_rows] = NAN;
-  row_set_add(&c->set, &c->frame, MLCP_ROW_JOINT, extra->body, extra->J,
-              extra->bias, extra->compliance);
+  mlcp_row *row = row_set_add(&c->set, MLCP_ROW_JOINT);
+  memcpy(row->J, extra->J, sizeof row->J);
+  row->bias = extra->bias;
+  row->compliance = extra->compliance;
+  row_set_place(&c->set, &c->frame, extra->body);
 }
 
 /* --- a component ------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/disjoint_sets.h"
-#include "rows/contact_policy.h"
+#include "rows/contact_rows.h"
 
 /* --- items ------------------------------------------------------------------ */
 

@@ -36,8 +36,7 @@ typedef struct assembly {
   /* where rows are, over all components; -1: none */
   int (*joint_row)[6];        /* [n_joint_rows] */
   int *contact_row;           /* [contacts->n] the first */
-  contact_rows *contact_rows; /* [contacts->n] first_row: in its problem */
-  bool *overlaps;             /* [contacts->n] CONTACT_OVERLAP */
+  contact_rows *contact_rows; /* [contacts->n] n_rows is 0 where it took no part */
   int *extra_row;             /* [n_extra] */
   int *first_row;             /* [n_joints] for observers */
   double *x, *v_free;         /* [6 n_bodies] */

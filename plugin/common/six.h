@@ -38,6 +38,24 @@ static inline double dot6(const double a[6], const double b[6]) {
   return sum[0] + sum[1];
 }
 
+/** The velocity of a side without a body. */
+static const double at_rest[6] = {0};
+
+/** J v of a row on two bodies, -1 for none; v of body b is at v + stride b. */
+static inline double row_rate_of(const double J[2][6], const int body[2],
+                                 const double v[], size_t stride) {
+  const double *a = body[0] >= 0 ? v + stride * (size_t)body[0] : at_rest;
+  const double *b = body[1] >= 0 ? v + stride * (size_t)body[1] : at_rest;
+  two sum = dot6_parts(J[0], a) + dot6_parts(J[1], b);
+  return sum[0] + sum[1];
+}
+
+/** Likewise of v [6 n_bodies]. */
+static inline double row_rate(const double J[2][6], const int body[2],
+                              const double v[]) {
+  return row_rate_of(J, body, v, 6);
+}
+
 /** Six numbers in registers. */
 typedef struct six {
   two part[3];

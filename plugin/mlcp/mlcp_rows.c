@@ -5,8 +5,6 @@
 
 #include "common/minmax.h"
 
-const double mlcp_at_rest[6] = {0};
-
 double mlcp_rows_product(const mlcp_problem *problem, const mlcp_row *a,
                          const mlcp_row *b) {
   double sum = 0;
@@ -66,7 +64,7 @@ double mlcp_softened_speed(const mlcp_problem *problem, double share,
 
 /* A body's impulse while rows add to it; none for body -1. */
 static inline six take_impulse(const double impulses[], int body) {
-  return load_six(body >= 0 ? impulses + 6 * body : mlcp_at_rest);
+  return load_six(body >= 0 ? impulses + 6 * body : at_rest);
 }
 
 static inline void give_impulse(six sum, double impulses[], int body) {
@@ -112,14 +110,8 @@ void mlcp_velocities(const mlcp_problem *problem, const double p[],
 
 double mlcp_velocity_scale(const mlcp_problem *problem) {
   double scale = problem->velocity_floor;
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    const double *v[2];
-    for (int side = 0; side < 2; side++)
-      v[side] = row->body[side] >= 0 ? problem->bodies[row->body[side]].v_free
-                                     : mlcp_at_rest;
-    two sum = dot6_parts(row->J[0], v[0]) + dot6_parts(row->J[1], v[1]);
-    scale = larger_of(scale, fabs(sum[0] + sum[1] + row->bias));
-  }
+  for (int r = 0; r < problem->n_rows; r++)
+    scale =
+        larger_of(scale, fabs(mlcp_row_free_slip(problem, &problem->rows[r])));
   return scale;
 }

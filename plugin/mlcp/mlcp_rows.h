@@ -5,19 +5,20 @@
 #include "common/six.h"
 #include "mlcp/mlcp.h"
 
-/** The velocity of a side without a body; J is 0 there. */
-extern const double mlcp_at_rest[6];
-
 /** w of one row by (2). */
 static inline double mlcp_row_slip(const mlcp_problem *problem,
                                    const mlcp_solution *solution, int row) {
   const mlcp_row *r = &problem->rows[row];
-  const double *v[2];
-  for (int side = 0; side < 2; side++)
-    v[side] =
-        r->body[side] >= 0 ? solution->v + 6 * r->body[side] : mlcp_at_rest;
-  two sum = dot6_parts(r->J[0], v[0]) + dot6_parts(r->J[1], v[1]);
-  return sum[0] + sum[1] + r->compliance * solution->p[row] + r->bias;
+  return row_rate(r->J, r->body, solution->v) +
+         r->compliance * solution->p[row] + r->bias;
+}
+
+/** w of one row where there is no impulse at all. */
+static inline double mlcp_row_free_slip(const mlcp_problem *problem,
+                                        const mlcp_row *row) {
+  size_t stride = sizeof *problem->bodies / sizeof(double);
+  return row_rate_of(row->J, row->body, problem->bodies->v_free, stride) +
+         row->bias;
 }
 
 /** J_a M^-1 J_b'. */

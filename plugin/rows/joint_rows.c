@@ -1,8 +1,8 @@
 #include "rows/joint_rows.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "common/vec3.h"
 #include "gap/real.h"
 
 /* A row with a compliance of its own is a spring: its ERP is physics. */
@@ -78,11 +78,15 @@ void joint_rows_add(row_set *set, const row_frame *frame,
     if (level != JOINT_LEVEL_POSITION && is_rigid(joint, i, world_cfm))
       cfm = fmin(cfm, HOST_DEFAULT_CFM);
     row_of[i] = set->n_rows;
-    mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, host->J[i],
-                                -rhs, cfm / h);
+    mlcp_row *row = row_set_add(set, MLCP_ROW_JOINT);
+    memcpy(row->J, host->J[i], sizeof row->J);
+    row->bias = -rhs;
+    row->compliance = cfm / h;
     row->low = h * host->lo[i];
     row->high = h * host->hi[i];
-    row_set_correct(set, correction, excess, 0);
+    set->corrections[row_of[i]].velocity = correction;
+    set->corrections[row_of[i]].excess = excess;
+    row_set_place(set, frame, body);
     stiff |= host->cfm[i] > world_cfm && !joint->soft[i];
   }
   for (int r = first; r < set->n_rows; r++) set->corrections[r].stiff = stiff;
@@ -104,7 +108,10 @@ void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
   if (gap + h * free_rate <= 0 && stop->bounce > 0 && rate < 0)
     target =
         fmax(target, row_bounce_target(stop->bounce, rate, free_rate, gap, h));
-  mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, stop->J,
-                              -target, stop->cfm / h);
+  mlcp_row *row = row_set_add(set, MLCP_ROW_JOINT);
+  memcpy(row->J, stop->J, sizeof row->J);
+  row->bias = -target;
+  row->compliance = stop->cfm / h;
   row->low = 0;
+  row_set_place(set, frame, body);
 }

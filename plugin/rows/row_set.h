@@ -3,6 +3,7 @@
 #ifndef ODE_MLCP_ROWS_ROW_SET_H
 #define ODE_MLCP_ROWS_ROW_SET_H
 
+#include "common/six.h"
 #include "host/bodies.h"
 #include "mlcp/mlcp.h"
 
@@ -45,18 +46,13 @@ typedef struct row_frame {
                                 loop, errors cut one by one do not */
 } row_frame;
 
-/**
- * Append a row between two bodies (-1: the world).
- *
- * A kinematic body leaves the row: its part of J v goes into the bias.
- *
- * @param J     per body: linear, angular
- * @param bias  m/s; w = J v + compliance p + bias
- * @return the row, to be completed (bounds are infinite).
- */
-mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
-                      const int body[2], const double J[2][6], double bias,
-                      double compliance);
+/** Append a row of zeros without bounds and corrections. @return it, to be filled in,
+ *  its J as of the two bodies of the world, and placed. */
+mlcp_row *row_set_add(row_set *set, mlcp_row_kind kind);
+
+/** The row added last is between two bodies of the world, -1 for none. A kinematic body
+ *  leaves the row: its part of J v goes into the bias. */
+void row_set_place(row_set *set, const row_frame *frame, const int body[2]);
 
 /** The speed that a bounce asks for at the end of the step, so that it rises as
  *  high as Newton's restitution says wherever in the step it is: what stands at
@@ -69,19 +65,5 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
  * @return -INFINITY where it does not rise as far as it is away. */
 double row_bounce_target(double part, double speed, double free_speed,
                          double gap, double step_size);
-
-/** Say what the target of the row added last is made of, and what it lacks. */
-void row_set_correct(row_set *set, double velocity, double excess,
-                     double bounce);
-
-/** J v of a row on two bodies, -1 for none; v is [6 n_bodies]. */
-static inline double row_rate(const double J[2][6], const int body[2],
-                              const double v[]) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && body[side] >= 0; i++)
-      sum += J[side][i] * v[6 * body[side] + i];
-  return sum;
-}
 
 #endif
