@@ -109,12 +109,11 @@ static void keep_part(void *context, const solved_component *solved) {
   own->scratch = get(6 * (size_t)problem->n_bodies, sizeof(double));
   own->beta = get(2 * (size_t)problem->n_pairs, sizeof(double));
   own->lambda = get((size_t)problem->n_frictions, sizeof(double));
-  for (size_t r = 0; r < n_rows; r++) own->joint_of_row[r] = -1;
-  for (unsigned j = 0; j < island->joints_count; j++)
-    if (solved->first_row[j] >= 0 &&
-        dJointGetType(island->joints[j]) == dJointTypeContact)
-      own->joint_of_row[solved->first_row[j]] =
-          joint_number(opened, island->joints[j]);
+  for (size_t r = 0; r < n_rows; r++)
+    own->joint_of_row[r] =
+        problem->rows[r].kind == MLCP_ROW_NORMAL
+            ? joint_number(opened, island->joints[solved->joint_of_row[r]])
+            : -1;
 }
 
 bool host_case_open(host_case *opened, const library_entry *entry) {

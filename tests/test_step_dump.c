@@ -197,17 +197,20 @@ static void see_rows(void *context, const solved_component *solved) {
   observed *seen = context;
   const dStepperIsland *island = solved->host_island;
   if (solved->moves_only) {
-    CU_ASSERT_PTR_NULL(solved->first_row);
+    CU_ASSERT_PTR_NULL(solved->joint_of_row);
     seen->n_moves++;
     return;
   }
   CU_ASSERT_FATAL(seen->n_shown < N_COMPONENTS);
   CU_ASSERT_EQUAL_FATAL(island->joints_count, N_JOINTS);
   seen->n_rows[seen->n_shown] = solved->problem->n_rows;
-  for (unsigned j = 0; j < island->joints_count; j++)
-    for (int i = 0; i < N_JOINTS; i++)
-      if (seen->joints[i] == island->joints[j])
-        seen->first[seen->n_shown][i] = solved->first_row[j];
+  for (int i = 0; i < N_JOINTS; i++) {
+    int r = 0;
+    while (r < solved->problem->n_rows &&
+           island->joints[solved->joint_of_row[r]] != seen->joints[i])
+      r++;
+    seen->first[seen->n_shown][i] = r < solved->problem->n_rows ? r : -1;
+  }
   seen->n_shown++;
 }
 

@@ -37,8 +37,7 @@ static bool reserve_answer(assembly *a) {
          ARENA_TAKE(arena, a->projected, 6 * n) &&
          ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
          ARENA_TAKE(arena, a->contact_row, n_contacts) &&
-         ARENA_TAKE(arena, a->contact_rows, n_contacts) &&
-         ARENA_TAKE(arena, a->extra_row, a->request.n_extra);
+         ARENA_TAKE(arena, a->contact_rows, n_contacts);
 }
 
 static bool reserve_problems(assembly *a) {
@@ -65,12 +64,11 @@ static bool reserve_problems(assembly *a) {
          ARENA_TAKE(arena, a->frictions, frictions) &&
          ARENA_TAKE(arena, a->pairs, pairs) &&
          ARENA_TAKE(arena, a->guess, rows) &&
+         ARENA_TAKE(arena, a->joint_of_row, rows) &&
          ARENA_TAKE(arena, a->solution.v, 6 * n) &&
          ARENA_TAKE(arena, a->solution.p, rows) &&
          ARENA_TAKE(arena, a->solution.beta, 2 * pairs) &&
-         ARENA_TAKE(arena, a->solution.lambda, frictions) &&
-         (a->request.observer == NULL ||
-          ARENA_TAKE(arena, a->first_row, world->n_joints));
+         ARENA_TAKE(arena, a->solution.lambda, frictions);
 }
 
 /* The answer where nothing has rows. */
@@ -85,9 +83,6 @@ static void clear_answer(assembly *a) {
     a->contact_row[k] = -1;
     a->contact_rows[k].n_rows = 0;
   }
-  for (int k = 0; k < a->request.n_extra; k++) a->extra_row[k] = -1;
-  for (int j = 0; j < world->n_joints && a->request.observer != NULL; j++)
-    a->first_row[j] = -1;
 }
 
 /* --- one component after the other -------------------------------------------- */

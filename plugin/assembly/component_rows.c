@@ -3,31 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "assembly/impulse_guess.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
 #include "rows/hair.h"
 
 /* --- what is known ------------------------------------------------------------ */
-
-static const contact_match *match_of_contact(const assembly *a, int k) {
-  const recall *recall = a->request.recall;
-  int key = recall != NULL ? recall->contact_key[k] : -1;
-  return key >= 0 ? &recall->matches[key] : NULL;
-}
-
-static const contact_entry *old_contact(const assembly *a, int k) {
-  if (a->request.known != NULL) return a->request.known[k];
-  const contact_match *match = match_of_contact(a, k);
-  return match != NULL ? match->old : NULL;
-}
-
-static const contact_entry *old_joint(const assembly *a, int j) {
-  const recall *recall = a->request.recall;
-  int key = recall != NULL ? recall->joint_key[j] : -1;
-  return key >= 0 ? recall->matches[key].old : NULL;
-}
 
 /* Impulse of an entry's rows in this step for each N s of the last. */
 static double time_scale(const assembly *a, const contact_entry *old) {
@@ -64,16 +45,16 @@ static double rounding_of(const assembly *a, const component *of) {
 }
 
 static contact_facts facts_of(const assembly *a, const component_problem *c,
-                              int k, const contact_entry *old) {
+                              int k, const contact_match *match) {
   const assembly_request *request = &a->request;
   const world_contact *contact = &a->contacts->items[k];
-  const contact_match *match = match_of_contact(a, k);
+  const contact_entry *old = match->old;
   contact_facts facts = {
       .found_early = contact->found >= 0, .carried = NAN, .load = c->load};
   if (request->level == JOINT_LEVEL_VELOCITY) {
     facts.known_pair = contact->known_pair;
     facts.overlapped = contact->overlaps_pair;
-  } else if (match != NULL) {
+  } else {
     facts.known_pair = match->run != match->run_end;
     facts.overlapped = match->overlapped;
   }
@@ -124,7 +105,7 @@ static const double *carried_by_joint(const assembly *a, int j,
                                       double room[6]) {
   const world_snapshot *world = a->request.world;
   const host_joint_rows *rows = &world->joint_rows[world->joints[j].rows];
-  const contact_entry *old = old_joint(a, j);
+  const contact_entry *old = recall_joint(a->request.recall, j);
   if (old == NULL) return NULL;
   for (unsigned i = 0; i < rows->rows.count; i++) {
     bool asked = rows->rows.cfm[i] > HOST_DEFAULT_CFM;
@@ -146,7 +127,8 @@ static void add_joint(assembly *a, component_problem *c, int j) {
   for (int i = 0; i < 6; i++)
     a->joint_row[joint->rows][i] =
         row_of[i] >= 0 ? c->first_row + row_of[i] : -1;
-  impulse_guess_joint(c->guess + first, c->set.n_rows - first, old_joint(a, j));
+  recall_joint_impulses(c->guess + first, c->set.n_rows - first,
+                        recall_joint(a->request.recall, j));
 }
 
 /* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
@@ -168,7 +150,9 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   const world_contact *contact = &a->contacts->items[k];
   const host_contact *point = &contact->point;
   contact_rows *rows = &a->contact_rows[k];
-  const contact_entry *old = old_contact(a, k);
+  contact_match match = recall_contact(request->recall, k);
+  if (request->known != NULL) match.old = request->known[k];
+  const contact_entry *old = match.old;
   int first = c->set.n_rows;
   if (request->level == JOINT_LEVEL_MOVE) {
     bool closed = contact->held;
@@ -176,7 +160,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     if (!closed) overlap = fmin(overlap, 0);
     add_gap_row(a, c, k, request->erp * overlap / request->step_size, closed);
   } else {
-    contact_facts facts = facts_of(a, c, k, old);
+    contact_facts facts = facts_of(a, c, k, &match);
     contact_rows_add(&c->set, &c->frame, &c->settings, point, &facts, a->bodies,
                      rows);
     if (rows->n_rows == 0) return;
@@ -187,8 +171,8 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     memcpy(c->guess + first, request->guess + 6 * k,
            (size_t)rows->n_rows * sizeof *c->guess);
   else
-    impulse_guess_contact(c->guess + first, rows, old,
-                          impulse_guess_second_side(request->world, point));
+    recall_contact_impulses(c->guess + first, rows, old,
+                            recall_sign(request->world, point));
   if (request->known != NULL && old != NULL)
     for (int i = first; i < c->set.n_rows; i++)
       c->guess[i] *= request->step_size / old->seconds;
@@ -223,7 +207,6 @@ static void add_stop(assembly *a, component_problem *c, int k,
 
 static void add_extra(assembly *a, component_problem *c, int k) {
   const extra_row *extra = &a->request.extra[k];
-  a->extra_row[k] = c->first_row + c->set.n_rows;
   c->guess[c->set.n_rows] = NAN;
   mlcp_row *row = row_set_add(&c->set, MLCP_ROW_JOINT);
   memcpy(row->J, extra->J, sizeof row->J);
@@ -309,6 +292,7 @@ int component_rows_add_stops(assembly *a, component_problem *c, bool solved) {
     int row = c->set.n_rows;
     add_stop(a, c, k, rate);
     weigh_rows(a, c, row);
+    c->joint_of_row[row] = -1;
   }
   c->problem.n_rows = c->set.n_rows;
   return c->set.n_rows - first;
@@ -353,6 +337,7 @@ bool component_rows_build(assembly *a, component_problem *c) {
                      .frictions = a->frictions + c->first_friction,
                      .pairs = a->pairs + c->first_pair};
   c->guess = a->guess + c->first_row;
+  c->joint_of_row = a->joint_of_row + c->first_row;
   c->turned = NULL;
   c->solution =
       (mlcp_solution){.v = a->solution.v + 6 * of->first_body,
@@ -378,6 +363,11 @@ bool component_rows_build(assembly *a, component_problem *c) {
     if (item->kind == ITEM_CONTACT) add_contact(a, c, item->index);
     if (item->kind == ITEM_EXTRA) add_extra(a, c, item->index);
     if (item->kind != ITEM_EXTRA) weigh_rows(a, c, first);
+    for (int r = first; r < c->set.n_rows; r++)
+      c->joint_of_row[r] = item->kind == ITEM_JOINT ? item->index
+                           : item->kind == ITEM_CONTACT
+                               ? a->contacts->items[item->index].joint
+                               : -1;
   }
   if (a->request.again && c->first_row + c->set.n_rows <= a->n_last)
     memcpy(c->guess, a->last + c->first_row,

@@ -11,35 +11,6 @@
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
 
-/* For observers: where the joints' rows are. */
-static void find_first_rows(const assembly *a, const component_problem *c,
-                            bool set) {
-  const world_snapshot *world = a->request.world;
-  for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
-    const item *item = &a->components.items[i];
-    int row = -1, joint = item->index;
-    if (item->kind == ITEM_EXTRA || item->kind == ITEM_STOP) continue;
-    if (item->kind == ITEM_CONTACT) {
-      joint = a->contacts->items[item->index].joint;
-      row = a->contact_row[item->index];
-    } else {
-      for (int r = 5; r >= 0; r--)
-        if (a->joint_row[world->joints[joint].rows][r] >= 0)
-          row = a->joint_row[world->joints[joint].rows][r];
-    }
-    if (joint >= 0)
-      a->first_row[joint] = set && row >= 0 ? row - c->first_row : -1;
-  }
-}
-
-static void show(const assembly *a, const component_problem *c,
-                 const solved_component *solved) {
-  if (a->request.observer == NULL) return;
-  if (!solved->moves_only) find_first_rows(a, c, true);
-  a->request.observer(a->request.observer_context, solved);
-  if (!solved->moves_only) find_first_rows(a, c, false);
-}
-
 /* Solve the component's own problem, or a projection's (`moves_only`), which is not
  * counted. */
 static solver_report solve_once(assembly *a, component_problem *c,
@@ -70,22 +41,25 @@ static solver_report solve_once(assembly *a, component_problem *c,
   c->out->report.pivots += report.pivots;
   c->out->report.factorisations += report.factorisations;
   c->out->report.iterations += report.iterations;
-  show(a, c,
-       &(solved_component){.world = a->request.world->settings.world,
-                           .host_island = a->request.host_island,
-                           .island = a->request.host_island != NULL
-                                         ? a->request.host_island->index
-                                         : 0,
-                           .component = c->out->report.solves,
-                           .solve = c->out->n_observed++,
-                           .moves_only = moves_only,
-                           .problem = problem,
-                           .first_row = moves_only ? NULL : a->first_row,
-                           .guess = guess,
-                           .solution = solution,
-                           .report = &report,
-                           .seconds = seconds,
-                           .tolerance = options.tolerance});
+  const assembly_request *request = &a->request;
+  if (request->observer != NULL)
+    request->observer(
+        request->observer_context,
+        &(solved_component){.world = request->world->settings.world,
+                            .host_island = request->host_island,
+                            .island = request->host_island != NULL
+                                          ? request->host_island->index
+                                          : 0,
+                            .component = c->out->report.solves,
+                            .solve = c->out->n_observed++,
+                            .moves_only = moves_only,
+                            .problem = problem,
+                            .joint_of_row = moves_only ? NULL : c->joint_of_row,
+                            .guess = guess,
+                            .solution = solution,
+                            .report = &report,
+                            .seconds = seconds,
+                            .tolerance = options.tolerance});
   return report;
 }
 

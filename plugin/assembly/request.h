@@ -5,7 +5,6 @@
 #include "assembly/recall.h"
 #include "rows/joint_rows.h"
 #include "solver/solver.h"
-#include "solver/solver.h"
 #include "world/world.h"
 
 /** A row beside those of joints and contacts, between two bodies of the world;
@@ -26,10 +25,9 @@ typedef struct solved_component {
                      more that only corrects positions */
   bool moves_only; /* corrects positions, no velocities */
   const mlcp_problem *problem;
-  const int
-      *first_row; /* [n_joints] a joint's first row in the problem, -1 where
-                           it has none: left out, merged with another contact, or
-                           of another component. NULL: moves_only */
+  const int *
+      joint_of_row; /* [n_rows] a row's joint in the island, -1 of a stop that is
+                              not reached and what has none. NULL: moves_only */
   const double *guess;           /* [n_rows], NAN where a row is new */
   const mlcp_solution *solution; /* not written under SOLVER_NO_MEMORY and
                                     SOLVER_TOO_LARGE */

@@ -28,19 +28,19 @@ typedef struct assembly {
   mlcp_friction *frictions;
   mlcp_pair *pairs;
   double *guess;
+  int *joint_of_row; /* see solved_component */
   mlcp_solution solution;
   arena kept;   /* of the solve before: */
   double *last; /* [n_last] its impulses */
   int n_last;
 
   /* where rows are, over all components; -1: none */
-  int (*joint_row)[6];        /* [n_joint_rows] */
-  int *contact_row;           /* [contacts->n] the first */
-  contact_rows *contact_rows; /* [contacts->n] n_rows is 0 where it took no part */
-  int *extra_row;             /* [n_extra] */
-  int *first_row;             /* [n_joints] for observers */
-  double *x, *v_free;         /* [6 n_bodies] */
-  double *projected;          /* [6 n_bodies] NAN: none */
+  int (*joint_row)[6]; /* [n_joint_rows] */
+  int *contact_row;    /* [contacts->n] the first */
+  contact_rows
+      *contact_rows;  /* [contacts->n] n_rows is 0 where it took no part */
+  double *x, *v_free; /* [6 n_bodies] */
+  double *projected;  /* [6 n_bodies] NAN: none */
   int n_fallbacks, n_stopped;
 } assembly;
 
@@ -55,6 +55,7 @@ typedef struct component_problem {
   mlcp_problem problem;
   mlcp_solution solution;
   double *guess;
+  int *joint_of_row;
   bool *turned; /* [n_frictions] by component_edges_follow; NULL: none is */
   bool overlap; /* one of its contacts is an overlap */
   double load;  /* N s: what its bodies press with in all */

@@ -234,7 +234,7 @@ static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
 static bool carry_on(stewart_trinkle *s, const scheme_step *step) {
   if (!recall_contacts(s, step)) return false;
   for (int k = 0; k < s->problem.contacts.n; k++)
-    if (recall_contact(&s->recall, k) != NULL)
+    if (recall_contact(&s->recall, k).old != NULL)
       s->problem.contacts.items[k].active = true;
   s->guesses = NULL;
   return true;
@@ -560,7 +560,7 @@ static void fill_report(const stewart_trinkle *s, ode_mlcp_report *report) {
     const world_contact *contact = &s->problem.contacts.items[k];
     if (!contact->active || contact->stop >= 0) continue;
     report->contacts++;
-    report->contacts_new += recall_contact(&s->recall, k) == NULL;
+    report->contacts_new += recall_contact(&s->recall, k).old == NULL;
   }
 }
 

@@ -176,8 +176,7 @@ bool taut_joints_find(arena *arena, const world_snapshot *world,
     return false;
   memset(K, 0, 9 * (size_t)n * sizeof *K);
   for (int j = 0; j < world->n_joints; j++) {
-    int key = recall->joint_key[j];
-    const contact_entry *old = key >= 0 ? recall->matches[key].old : NULL;
+    const contact_entry *old = recall_joint(recall, j);
     if (old != NULL && old->seconds > 0) add_last(K, world, j, old);
   }
   for (int b = 0; b < n; b++) {

@@ -82,7 +82,7 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
         assembly_contact_impulses(s->base.assembly, k) == NULL)
       continue;
     report->contacts++;
-    report->contacts_new += recall_contact(&s->recall, k) == NULL;
+    report->contacts_new += recall_contact(&s->recall, k).old == NULL;
   }
 }
 
