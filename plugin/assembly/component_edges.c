@@ -225,14 +225,9 @@ static bool slides_freely(const component_problem *c, int i,
   const double ALONG = 2e-4; /* rad */
   const mlcp_friction *set = &c->problem.frictions[i];
   double free[2];
-  for (int d = 0; d < 2; d++) {
-    const mlcp_row *row = &c->problem.rows[set->first_row + d];
-    free[d] = row->bias;
-    for (int side = 0; side < 2; side++)
-      for (int k = 0; k < 6 && row->body[side] >= 0; k++)
-        free[d] +=
-            row->J[side][k] * c->problem.bodies[row->body[side]].v_free[k];
-  }
+  for (int d = 0; d < 2; d++)
+    free[d] =
+        mlcp_row_free_slip(&c->problem, &c->problem.rows[set->first_row + d]);
   return of->slides && fabs(free[0] * to[1] - free[1] * to[0]) <=
                            ALONG * hypot(free[0], free[1]);
 }

@@ -200,12 +200,10 @@ bool component_solve(assembly *a, component_problem *c) {
 
 bool component_project(assembly *a, component_problem *c) {
   position_projection projection;
-  switch (position_projection_build(&projection, &a->arena, &c->problem,
-                                    &c->solution, c->set.corrections)) {
-    case PROJECTION_NONE: return true;
-    case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
-    case PROJECTION_BUILT: break;
-  }
+  if (!position_projection_build(&projection, &a->arena, &c->problem,
+                                 &c->solution, c->set.corrections))
+    return outcome_no_memory(c->out);
+  if (projection.problem.n_rows == 0) return true;
   solver_report solve =
       solve_once(a, c, &projection.problem, true, &projection.solution);
   if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);

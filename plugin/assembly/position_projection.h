@@ -22,24 +22,19 @@ typedef struct position_projection {
   mlcp_solution solution; /* room for it */
 } position_projection;
 
-typedef enum projection_status {
-  PROJECTION_NONE,  /* no row asks for one */
-  PROJECTION_BUILT, /* to be solved */
-  PROJECTION_NO_MEMORY
-} projection_status;
-
 /**
  * Build the projection that belongs to a step's velocities.
  *
+ * @param projection   out; its problem has no rows where none asks for a motion
  * @param arena        what its arrays are taken from
  * @param solution     of `problem`: v and p are read
  * @param corrections  [n_rows]; those of friction rows are not read
+ * @return false when memory ran out.
  */
-projection_status position_projection_build(position_projection *projection,
-                                            arena *arena,
-                                            const mlcp_problem *problem,
-                                            const mlcp_solution *solution,
-                                            const row_correction corrections[]);
+bool position_projection_build(position_projection *projection, arena *arena,
+                               const mlcp_problem *problem,
+                               const mlcp_solution *solution,
+                               const row_correction corrections[]);
 
 /** Shorten a solved projection so that no body turns by more than half a radian
  *  in a step, as its rows hold for small turns only. Later steps take the rest away. */
