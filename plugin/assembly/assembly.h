@@ -87,10 +87,11 @@ void assembly_add_contact(const assembly *a, int k, double seconds,
                           joint_result *result);
 
 /** Write what the next step may start from: an entry each for the joints and the
- *  contacts of the request's recall that took part.
- *  @param entries  [recall->n_keys] out
+ *  contacts of the request that took part.
+ *  @param stops    joint stops, too
+ *  @param entries  [n_joint_rows + contacts->n] out
  *  @return how many. */
-int assembly_remember(const assembly *a, contact_entry entries[]);
+int assembly_remember(const assembly *a, bool stops, contact_entry entries[]);
 
 /** Write the impulses of contact or stop k into an entry that has its key; one
  *  that took no part gets none. */

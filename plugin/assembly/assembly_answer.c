@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assembly/assembly.h"
+#include "assembly/recall.h"
 #include "assembly/workspace.h"
 #include "common/vec3.h"
 
@@ -162,18 +163,19 @@ void assembly_remember_contact(const assembly *a, int k, contact_entry *entry) {
   entry->overlap = rows->overlap;
 }
 
-int assembly_remember(const assembly *a, contact_entry entries[]) {
-  const recall *recall = a->request.recall;
+int assembly_remember(const assembly *a, bool stops, contact_entry entries[]) {
+  const world_snapshot *world = a->request.world;
   int count = 0;
-  for (int i = 0; i < recall->n_keys; i++) {
-    const contact_entry *key = &recall->keys[i];
-    bool contact = key->joint == 0 || key->stop != 0;
-    if (contact && a->contact_row[key->number] < 0) continue;
-    entries[count] = *key;
-    if (contact)
-      assembly_remember_contact(a, key->number, &entries[count++]);
-    else
-      remember_joint(a, key->number, &entries[count++]);
+  for (int j = 0; j < world->n_joints; j++) {
+    if (world->joints[j].rows < 0) continue;
+    world_joint_key(&entries[count], world, j);
+    remember_joint(a, j, &entries[count++]);
+  }
+  for (int k = 0; k < a->contacts->n; k++) {
+    if (a->contact_row[k] < 0 || (!stops && a->contacts->items[k].stop >= 0))
+      continue;
+    world_contact_key(&entries[count], world, a->contacts, k);
+    assembly_remember_contact(a, k, &entries[count++]);
   }
   return count;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "assembly/recall.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
@@ -10,9 +11,21 @@
 
 /* --- what is known ------------------------------------------------------------ */
 
+/* Impacts and moves begin from nothing. */
+static const contact_entry *old_of(const assembly *a,
+                                   const contact_entry *known) {
+  joint_level level = a->request.level;
+  bool acts = level == JOINT_LEVEL_POSITION || level == JOINT_LEVEL_VELOCITY;
+  return acts && known != NULL && known->seconds > 0 ? known : NULL;
+}
+
+static const contact_entry *old_joint(const assembly *a, int j) {
+  return old_of(a, a->request.world->joints[j].known);
+}
+
 /* Impulse of an entry's rows in this step for each N s of the last. */
 static double time_scale(const assembly *a, const contact_entry *old) {
-  return old->seconds > 0 ? a->request.step_size / old->seconds : 1;
+  return a->request.step_size / old->seconds;
 }
 
 /* Impulse of all forces on a component's bodies, N s, in a whole step. */
@@ -45,19 +58,14 @@ static double rounding_of(const assembly *a, const component *of) {
 }
 
 static contact_facts facts_of(const assembly *a, const component_problem *c,
-                              int k, const contact_match *match) {
+                              int k, const contact_entry *old) {
   const assembly_request *request = &a->request;
   const world_contact *contact = &a->contacts->items[k];
-  const contact_entry *old = match->old;
-  contact_facts facts = {
-      .found_early = contact->found >= 0, .carried = NAN, .load = c->load};
-  if (request->level == JOINT_LEVEL_VELOCITY) {
-    facts.known_pair = contact->known_pair;
-    facts.overlapped = contact->overlaps_pair;
-  } else {
-    facts.known_pair = match->run != match->run_end;
-    facts.overlapped = match->overlapped;
-  }
+  contact_facts facts = {.found_early = contact->found >= 0,
+                         .known_pair = contact->known_pair,
+                         .overlapped = contact->overlaps_pair,
+                         .carried = NAN,
+                         .load = c->load};
   if (old != NULL) vec3_copy(facts.hint, old->slip);
   facts.guided = old != NULL && old->guided;
   facts.aimed = request->second_order && contact->slipping;
@@ -105,7 +113,7 @@ static const double *carried_by_joint(const assembly *a, int j,
                                       double room[6]) {
   const world_snapshot *world = a->request.world;
   const host_joint_rows *rows = &world->joint_rows[world->joints[j].rows];
-  const contact_entry *old = recall_joint(a->request.recall, j);
+  const contact_entry *old = old_joint(a, j);
   if (old == NULL) return NULL;
   for (unsigned i = 0; i < rows->rows.count; i++) {
     bool asked = rows->rows.cfm[i] > HOST_DEFAULT_CFM;
@@ -128,7 +136,7 @@ static void add_joint(assembly *a, component_problem *c, int j) {
     a->joint_row[joint->rows][i] =
         row_of[i] >= 0 ? c->first_row + row_of[i] : -1;
   recall_joint_impulses(c->guess + first, c->set.n_rows - first,
-                        recall_joint(a->request.recall, j));
+                        old_joint(a, j));
 }
 
 /* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
@@ -150,9 +158,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   const world_contact *contact = &a->contacts->items[k];
   const host_contact *point = &contact->point;
   contact_rows *rows = &a->contact_rows[k];
-  contact_match match = recall_contact(request->recall, k);
-  if (request->known != NULL) match.old = request->known[k];
-  const contact_entry *old = match.old;
+  const contact_entry *old = old_of(a, contact->known);
   int first = c->set.n_rows;
   if (request->level == JOINT_LEVEL_MOVE) {
     bool closed = contact->held;
@@ -160,22 +166,21 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     if (!closed) overlap = fmin(overlap, 0);
     add_gap_row(a, c, k, request->erp * overlap / request->step_size, closed);
   } else {
-    contact_facts facts = facts_of(a, c, k, &match);
+    contact_facts facts = facts_of(a, c, k, old);
     contact_rows_add(&c->set, &c->frame, &c->settings, point, &facts, a->bodies,
                      rows);
     if (rows->n_rows == 0) return;
     c->overlap |= rows->overlap;
   }
   a->contact_row[k] = c->first_row + first;
+  recall_contact_impulses(c->guess + first, rows, old,
+                          recall_sign(request->world, point));
   if (request->guess != NULL)
     memcpy(c->guess + first, request->guess + 6 * k,
            (size_t)rows->n_rows * sizeof *c->guess);
-  else
-    recall_contact_impulses(c->guess + first, rows, old,
-                            recall_sign(request->world, point));
-  if (request->known != NULL && old != NULL)
+  else if (old != NULL)
     for (int i = first; i < c->set.n_rows; i++)
-      c->guess[i] *= request->step_size / old->seconds;
+      c->guess[i] *= time_scale(a, old);
 }
 
 static void add_stop(assembly *a, component_problem *c, int k,

@@ -2,7 +2,6 @@
 #ifndef ODE_MLCP_ASSEMBLY_REQUEST_H
 #define ODE_MLCP_ASSEMBLY_REQUEST_H
 
-#include "assembly/recall.h"
 #include "rows/joint_rows.h"
 #include "solver/solver.h"
 #include "world/world.h"
@@ -50,7 +49,8 @@ typedef struct assembly_request {
       *contacts; /* those active take part; NULL: the world's */
   const ode_mlcp_options *options;
   joint_level
-      level;  /* of joints and contacts; at JOINT_LEVEL_MOVE x moves bodies
+      level;  /* of joints and contacts; where forces act what is known of them
+                        says what solves start from; at JOINT_LEVEL_MOVE x moves bodies
                         (m/s over the step), at and below JOINT_LEVEL_VELOCITY
                         rigid contacts are taken to touch, and at
                         JOINT_LEVEL_MOVE those held to stay closed */
@@ -68,13 +68,9 @@ typedef struct assembly_request {
   const double *slips; /* [3 contacts->n] what friction edges oppose, m/s, world
                            frame; 0 of a contact: the slip of free flight; or
                            NULL */
-  const recall *recall; /* what the last step knew; NULL: nothing */
   const double
-      *guess; /* [6 contacts->n] impulses in place of the recall's, NAN:
-                           new; or NULL */
-  const contact_entry *const *known; /* [contacts->n] in place of a recall: what
-                           is known of contacts, NULL for nothing; their forces
-                           go on */
+      *guess; /* [6 contacts->n] impulses in place of what is known of contacts,
+                           NAN: new; or NULL */
   const double
       *pressed;    /* [contacts->n] N s that contacts are given along their
                             normals beside the solve, which friction follows, too;

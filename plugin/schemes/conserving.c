@@ -825,7 +825,7 @@ static bool take_step(second_order *s, const motion *from, double h,
                       motion *to) {
   start_velocities(s, from, h);
   if (!second_order_look_at_middle(s, from, h) || !reserve_contacts(s) ||
-      !second_order_find_known(s, &s->middle))
+      !second_order_start_slips(s, &s->middle))
     return false;
   if (s->middle.n_joint_rows > 0) {
     if (!world_read_joints_at(&s->conserving->before, &s->home, from->poses, h,

@@ -52,7 +52,7 @@ static void find_axis_rate(const event_state *w, world_contact *contact,
   for (int i = 0; i < 3; i++) contact->axis_rate[i] /= w->s.step->step_size;
 }
 
-/* Note what `here` knows of its contacts, to be found again by recall. */
+/* Note what `here` knows of its contacts, to be found again. */
 static bool remember(event_state *w) {
   const world_contacts *contacts = &w->s.here->contacts;
   w->n_entries = 0;
@@ -77,66 +77,26 @@ static bool remember(event_state *w) {
   return true;
 }
 
-/* A memory's knowledge of the bodies of a contact. */
-static void recall_pair(world_contact *contact, const contact_memory *memory,
-                        const contact_match *match) {
-  contact->known_pair = match->run < match->run_end;
-  contact->overlaps_pair = false;
-  for (int e = match->run; e < match->run_end; e++)
-    contact->overlaps_pair |= memory->entries[e].overlap;
-}
-
-/* True if a contact's surface moves as it did in the last step. */
-static bool moves_alike(const contact_entry *a, const contact_entry *b) {
-  return memcmp(a->motion, b->motion, sizeof a->motion) == 0;
-}
-
-/* Find contacts of `here` in a memory. `across` steps, only bodies and surfaces that
+/* Find contacts of `at` in a memory. `across` steps, only bodies and surfaces that
  * nothing else changed count. */
-static bool recall_states(event_state *w, const contact_memory *memory,
-                          bool across, double radius) {
-  world_contacts *contacts = &w->s.here->contacts;
-  int n = 0;
-  if (!EVENT_RESERVE(w, keys, contacts->n) ||
-      !EVENT_RESERVE(w, matches, contacts->n) ||
-      !EVENT_RESERVE(w, s.known, contacts->n))
-    return false;
-  for (int k = 0; k < contacts->n; k++) w->s.known[k] = NULL;
-  for (int k = 0; k < contacts->n; k++)
-    if (!across || all_unchanged(w, contacts->items[k].point.body))
-      world_contact_key(&w->keys[n++], w->s.here, contacts, k);
+static bool recall(event_state *w, world_snapshot *at,
+                   const contact_memory *memory, bool across) {
+  double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
   if (!across) contact_memory_unclaim(memory);
-  contact_memory_match(memory, w->keys, n, radius, w->matches);
-  for (int i = 0; i < n; i++) {
-    const contact_entry *old = w->matches[i].old;
-    world_contact *contact = &contacts->items[w->keys[i].number];
-    recall_pair(contact, memory, &w->matches[i]);
+  if (!world_recall(&w->s.matcher, at, &at->contacts, memory,
+                    across ? w->unchanged : NULL, radius))
+    return outcome_no_memory(w->s.step->out);
+  for (int k = 0; k < at->contacts.n; k++) {
+    world_contact *contact = &at->contacts.items[k];
+    const contact_entry *old = contact->known;
+    const double *motion = contact->point.surface.motion;
     if (old == NULL) continue;
-    w->s.known[w->keys[i].number] = old;
     if (across) find_axis_rate(w, contact, old->axis);
-    if (across && !moves_alike(old, &w->keys[i])) continue;
+    if (across && memcmp(old->motion, motion, sizeof old->motion) != 0)
+      continue;
     contact->held = old->held;
     contact->slipping = old->slipping;
     contact->hit = old->hit;
-  }
-  return true;
-}
-
-/* Memory of the contacts of `ahead` after the last substep, into s.known. */
-static bool find_loads(event_state *w) {
-  world_contacts *contacts = &w->ahead.contacts;
-  double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
-  int n = contacts->n;
-  if (!EVENT_RESERVE(w, keys, n) || !EVENT_RESERVE(w, matches, n) ||
-      !EVENT_RESERVE(w, s.known, n))
-    return false;
-  for (int k = 0; k < n; k++)
-    world_contact_key(&w->keys[k], &w->ahead, contacts, k);
-  contact_memory_unclaim(&w->memory);
-  contact_memory_match(&w->memory, w->keys, n, radius, w->matches);
-  for (int k = 0; k < n; k++) {
-    recall_pair(&contacts->items[k], &w->memory, &w->matches[k]);
-    w->s.known[k] = w->matches[k].old;
   }
   return true;
 }
@@ -429,9 +389,7 @@ static bool joints_approach(const event_state *w) {
 static bool arrive(event_state *w, double h) {
   w->s.here = &w->s.moved;
   return second_order_look(&w->s, w->s.here, &w->now, h) &&
-         recall_states(
-             w, &w->memory, false,
-             motion_radius(&w->s.home, w->now.v, w->s.step->step_size));
+         recall(w, w->s.here, &w->memory, false);
 }
 
 /* --- substeps ------------------------------------------------------------- */
@@ -578,10 +536,9 @@ static bool moves_soft(const event_state *w) {
  * an impact is found, is taken away. */
 static bool close_stops(event_state *w) {
   world_contacts *contacts = &w->ahead.contacts;
-  if (!find_loads(w)) return false;
+  if (!recall(w, &w->ahead, &w->memory, false)) return false;
   for (int k = 0; k < contacts->n; k++)
-    contacts->items[k].held = contacts->items[k].stop >= 0 &&
-                              w->s.known[k] != NULL && w->s.known[k]->held;
+    contacts->items[k].held &= contacts->items[k].stop >= 0;
   return true;
 }
 
@@ -597,7 +554,7 @@ static bool correct(event_state *w, double last) {
     return false;
   if (w->ahead.erp > 0) {
     if (!close_stops(w)) return false;
-    if (moves_soft(w)) second_order_load(&w->s, &w->ahead, w->s.known);
+    if (moves_soft(w)) second_order_load(&w->s, &w->ahead);
   }
   if (w->s.rule->conserves) conserving_leave_small_errors(&w->ahead);
   return second_order_correct(&w->s, &w->ahead, &w->now);
@@ -865,9 +822,7 @@ bool event_driven_solve(event_state *w) {
       !reserve_bodies(w))
     return false;
   start_step(w);
-  if (!recall_states(w, step->memory, true,
-                     motion_radius(&w->s.home, w->now.v, step->step_size)) ||
-      !run_substeps(w))
+  if (!recall(w, &w->s.home, step->memory, true) || !run_substeps(w))
     return false;
   hand_over(w);
   return true;

@@ -61,8 +61,6 @@ typedef struct event_state {
   contact_memory memory;
   contact_entry *entries; /* [n_entries] */
   int n_entries;
-  contact_entry *keys; /* of a look into a memory */
-  contact_match *matches;
 
   int *match;    /* [ahead's contacts] in `here` */
   double *share; /* [ahead's contacts] of the substep, when it collides */

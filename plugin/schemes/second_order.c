@@ -259,6 +259,7 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
     to->held = start->held;
     to->slipping = start->slipping;
     to->hit = start->hit;
+    to->known = start->known;
     to->known_pair = start->known_pair;
     to->overlaps_pair = start->overlaps_pair;
   }
@@ -269,16 +270,11 @@ const world_snapshot *second_order_solved(const second_order *s) {
   return s->rule->midpoint ? &s->middle : s->here;
 }
 
-bool second_order_find_known(second_order *s, const world_snapshot *at) {
-  size_t n = (size_t)at->contacts.n;
-  if (!POOL_RESERVE(s->step->pool, s->known_at, n) ||
-      !POOL_RESERVE(s->step->pool, s->slips, 3 * n))
+bool second_order_start_slips(second_order *s, const world_snapshot *at) {
+  size_t n = 3 * (size_t)at->contacts.n;
+  if (!POOL_RESERVE(s->step->pool, s->slips, n))
     return outcome_no_memory(s->step->out);
-  for (size_t k = 0; k < n; k++) s->known_at[k] = NULL;
-  for (size_t k = 0; k < 3 * n; k++) s->slips[k] = 0;
-  for (int k = 0; k < s->here->contacts.n; k++)
-    if (s->middle_of[k] >= 0 && s->known[k] != NULL && s->known[k]->seconds > 0)
-      s->known_at[s->middle_of[k]] = s->known[k];
+  for (size_t k = 0; k < n; k++) s->slips[k] = 0;
   return true;
 }
 
@@ -308,7 +304,6 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   request.v = v;
   request.extra = s->rows;
   request.n_extra = n_rows;
-  request.known = s->known_at;
   request.slips = s->slips;
   request.again = s->again;
   return assembly_solve(s->base.assembly, &request, s->step->out);
@@ -556,7 +551,7 @@ static bool take_step(second_order *s, const motion *from, double h,
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
                            weights.cq, weights.cv, weights.unknown, s->rows);
   if (!sum_impulses(s, &weights, at, from, h) ||
-      !second_order_find_known(s, at) ||
+      !second_order_start_slips(s, at) ||
       !second_order_shift(s, at, from->v, share))
     return false;
 
@@ -706,8 +701,7 @@ static void load_joint(host_joint_rows *rows, const joint_load *load) {
   }
 }
 
-void second_order_load(second_order *s, world_snapshot *at,
-                       const contact_entry *const known[]) {
+void second_order_load(second_order *s, world_snapshot *at) {
   double h = s->step->step_size;
   for (int j = 0; j < at->n_joints; j++) {
     int rows = at->joints[j].rows;
@@ -718,7 +712,7 @@ void second_order_load(second_order *s, world_snapshot *at,
     world_contact *contact = &at->contacts.items[k];
     host_contact *point = &contact->point;
     const host_surface *surface = &point->surface;
-    const contact_entry *old = known[k];
+    const contact_entry *old = contact->known;
     /* deeper than its load would press it: it is moved until it is a spring */
     if (contact->overlaps_pair) point->soft = false;
     double erp = isnan(surface->erp) ? at->erp : surface->erp;

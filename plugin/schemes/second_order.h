@@ -58,9 +58,6 @@ struct second_order {
   world_snapshot middle; /* where the Jacobians are taken */
   world_snapshot there;  /* and where the last round has them or the end */
   world_matcher matcher;
-  const contact_entry **known; /* [here's contacts] what the last substep left,
-                                     NULL: nothing, */
-  const contact_entry **known_at; /* and [contacts of the problem] */
   int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
   double *slips;  /* [3 contacts of the problem] see assembly_request */
   double *shift;  /* [2 contacts of the problem] see second_order_shift */
@@ -128,9 +125,9 @@ bool second_order_look(const second_order *s, world_snapshot *world,
  *  false with the outcome's message. */
 bool second_order_look_at_middle(second_order *s, const motion *from, double h);
 
-/** Finds what is known of the contacts of the problem at `at`; friction opposes the
- *  slip of free flight, until second_order_aim. */
-bool second_order_find_known(second_order *s, const world_snapshot *at);
+/** Friction of the contacts of the problem at `at` opposes the slip of free flight,
+ *  until second_order_aim. @return false with the outcome's message. */
+bool second_order_start_slips(second_order *s, const world_snapshot *at);
 
 /** A request for x = `level`'s unknown at `at`. */
 assembly_request second_order_request(const second_order *s,
@@ -196,11 +193,10 @@ void second_order_keep_loads(second_order *s, double h);
  * them: what it gives way under the load of the last substep is no error, and
  * what carries a load is moved there from either side.
  *
- * @param at     the world where second_order_correct is to correct it
- * @param known  [at's contacts] what the last substep left of them, or NULL
+ * @param at  the world where second_order_correct is to correct it; known of its
+ *            contacts is what the last substep left
  */
-void second_order_load(second_order *s, world_snapshot *at,
-                       const contact_entry *const known[]);
+void second_order_load(second_order *s, world_snapshot *at);
 
 /** The energy of velocities v [6 n_bodies] at the poses of `at`: J. */
 double second_order_energy(const second_order *s, const motion *at,

@@ -50,7 +50,6 @@ typedef struct stewart_trinkle {
                            `ahead` and `check` */
   gathered before;        /* contacts of the pass before, */
   double *before_impulse; /* and their impulses [6 n] */
-  recall recall;
   world_matcher matcher;
   host_body *moved; /* masses and forces of the pass */
   motion guess;     /* where the contacts are linearised, and its velocity */
@@ -225,8 +224,8 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
 /* Find the problem's contacts among those of the last step. */
 static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
   contact_memory_unclaim(step->memory);
-  return recall_find(&s->recall, step->memory, &s->home, &s->problem.contacts,
-                     true, motion_radius(&s->home, s->v, step->step_size)) ||
+  return world_recall(&s->matcher, &s->home, &s->problem.contacts, step->memory,
+                      NULL, motion_radius(&s->home, s->v, step->step_size)) ||
          outcome_no_memory(step->out);
 }
 
@@ -234,7 +233,7 @@ static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
 static bool carry_on(stewart_trinkle *s, const scheme_step *step) {
   if (!recall_contacts(s, step)) return false;
   for (int k = 0; k < s->problem.contacts.n; k++)
-    if (recall_contact(&s->recall, k).old != NULL)
+    if (s->problem.contacts.items[k].known != NULL)
       s->problem.contacts.items[k].active = true;
   s->guesses = NULL;
   return true;
@@ -251,11 +250,10 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.v = s->v;
   memcpy(s->x_taut, s->x_free,
          6 * (size_t)s->home.n_bodies * sizeof *s->x_taut);
-  if (!taut_joints_find(&s->base.arena, &s->home, s->moved, &s->recall,
-                        s->stiff, s->x_taut, &request.mass))
+  if (!taut_joints_find(&s->base.arena, &s->home, s->moved, s->stiff, s->x_taut,
+                        &request.mass))
     return outcome_no_memory(step->out);
   request.x_free = s->x_taut;
-  request.recall = &s->recall;
   request.extra = s->springs;
   request.n_extra = s->n_springs;
   request.guess = s->guesses;
@@ -513,9 +511,10 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
 
 /* Contacts that pushed, or touched. */
 static bool remember(stewart_trinkle *s, scheme_step *step) {
-  if (!scheme_remember(step, s->recall.n_keys)) return false;
+  if (!scheme_remember(step, s->home.n_joint_rows + s->problem.contacts.n))
+    return false;
   contact_entry *entries = step->remembered.entries;
-  int n = assembly_remember(s->base.assembly, entries), kept = 0;
+  int n = assembly_remember(s->base.assembly, true, entries), kept = 0;
   for (int i = 0; i < n; i++) {
     bool joint = entries[i].joint != 0 && entries[i].stop == 0;
     int k = entries[i].number;
@@ -560,7 +559,7 @@ static void fill_report(const stewart_trinkle *s, ode_mlcp_report *report) {
     const world_contact *contact = &s->problem.contacts.items[k];
     if (!contact->active || contact->stop >= 0) continue;
     report->contacts++;
-    report->contacts_new += recall_contact(&s->recall, k).old == NULL;
+    report->contacts_new += contact->known == NULL;
   }
 }
 

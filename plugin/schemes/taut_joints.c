@@ -163,9 +163,8 @@ static void move_less(double x[6], double M[36], const double v[6],
 }
 
 bool taut_joints_find(arena *arena, const world_snapshot *world,
-                      const host_body bodies[], const recall *recall,
-                      const double *stiff, double x_free[],
-                      const double **mass) {
+                      const host_body bodies[], const double *stiff,
+                      double x_free[], const double **mass) {
   const int n = world->n_bodies;
   double *K, *M, part[9];
   const double h = world->settings.step_size;
@@ -176,7 +175,7 @@ bool taut_joints_find(arena *arena, const world_snapshot *world,
     return false;
   memset(K, 0, 9 * (size_t)n * sizeof *K);
   for (int j = 0; j < world->n_joints; j++) {
-    const contact_entry *old = recall_joint(recall, j);
+    const contact_entry *old = world->joints[j].known;
     if (old != NULL && old->seconds > 0) add_last(K, world, j, old);
   }
   for (int b = 0; b < n; b++) {

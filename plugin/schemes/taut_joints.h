@@ -10,7 +10,7 @@
 #ifndef ODE_MLCP_SCHEMES_TAUT_JOINTS_H
 #define ODE_MLCP_SCHEMES_TAUT_JOINTS_H
 
-#include "assembly/recall.h"
+#include "world/world.h"
 
 /**
  * Add the stiffness of a joint's rows of three axes across each other that hold a
@@ -36,7 +36,6 @@ bool taut_joints_unresolved(double part[9], const double inertia[9],
  *
  * @param arena   what arrays are taken from
  * @param bodies  whose masses and velocities
- * @param recall  of the world's joints
  * @param stiff   [36 n_bodies] M~ - M of forces that change with pose and velocity;
  *                NULL: there are none
  * @param x_free  [6 n_bodies] in: v + M^-1 h f; out: v + M~^-1 h f
@@ -44,8 +43,7 @@ bool taut_joints_unresolved(double part[9], const double inertia[9],
  * @return false where memory ran out.
  */
 bool taut_joints_find(arena *arena, const world_snapshot *world,
-                      const host_body bodies[], const recall *recall,
-                      const double *stiff, double x_free[],
-                      const double **mass);
+                      const host_body bodies[], const double *stiff,
+                      double x_free[], const double **mass);
 
 #endif

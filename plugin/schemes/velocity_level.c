@@ -9,7 +9,7 @@
 typedef struct velocity_level {
   scheme_state base;
   world_snapshot world;
-  recall recall;
+  world_matcher matcher;
   double *v, *v_free; /* [6 n_bodies] */
 } velocity_level;
 
@@ -82,7 +82,7 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
         assembly_contact_impulses(s->base.assembly, k) == NULL)
       continue;
     report->contacts++;
-    report->contacts_new += recall_contact(&s->recall, k).old == NULL;
+    report->contacts_new += contacts->items[k].known == NULL;
   }
 }
 
@@ -98,7 +98,8 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
     return false;
   find_free_velocities(s, step);
   choose_stops(s, step->step_size);
-  if (!recall_find(&s->recall, step->memory, &s->world, NULL, false, INFINITY))
+  if (!world_recall(&s->matcher, &s->world, &s->world.contacts, step->memory,
+                    NULL, INFINITY))
     return outcome_no_memory(step->out);
 
   assembly_request request = scheme_request(step, &s->world);
@@ -106,9 +107,8 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   request.erp = s->world.erp;
   request.v = s->v;
   request.x_free = s->v_free;
-  request.recall = &s->recall;
-  if (!taut_joints_find(&s->base.arena, &s->world, s->world.bodies, &s->recall,
-                        NULL, s->v_free, &request.mass))
+  if (!taut_joints_find(&s->base.arena, &s->world, s->world.bodies, NULL,
+                        s->v_free, &request.mass))
     return outcome_no_memory(step->out);
   request.adds_stops = request.projects = true;
   request.host_island = island;
@@ -116,7 +116,7 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   count_contacts(s, &step->out->report);
   hand_over(s, step);
   step->remembered.n_entries =
-      assembly_remember(s->base.assembly, step->remembered.entries);
+      assembly_remember(s->base.assembly, false, step->remembered.entries);
   return true;
 }
 

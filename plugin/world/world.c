@@ -68,6 +68,7 @@ static world_contact *next_contact(world_reader *r) {
   memset(contact->axis_rate, 0, sizeof contact->axis_rate);
   contact->active = true;
   contact->held = contact->slipping = false;
+  contact->known = NULL;
   contact->known_pair = contact->overlaps_pair = false;
   contact->hit = -INFINITY;
   return contact;

@@ -28,8 +28,9 @@ typedef struct world_joint {
   bool from_source; /* made of the collision function's list for the step */
   int body[2];      /* -1 the world */
   int rows;         /* into the snapshot's joint_rows, -1: none */
-  int first_stop, n_stops; /* into the stops beside the contacts */
-  int contact;             /* what its contact is, -1: none, or left out */
+  int first_stop, n_stops;    /* into the stops beside the contacts */
+  int contact;                /* what its contact is, -1: none, or left out */
+  const contact_entry *known; /* see world_recall */
 } world_joint;
 
 /** A contact, or a stop that a joint has not reached: whatever has a gap. */
@@ -49,9 +50,11 @@ typedef struct world_contact {
   bool held;     /* touched when the velocities were last solved for */
   bool slipping; /* its friction was at its limit then */
   double hit;    /* s: when it last took part in an impact; -INFINITY */
-  bool
-      known_pair; /* its bodies touched when velocities were last solved for, */
-  bool overlaps_pair; /* and were being moved apart */
+  /* see world_recall */
+  const contact_entry *known;
+  bool known_pair,
+      overlaps_pair; /* its bodies touched when velocities were last
+                                     solved for, and were being moved apart */
 } world_contact;
 
 /** Contacts and what they refer to. */
@@ -214,6 +217,9 @@ int world_contact_swapped(const world_contact *contact);
 void world_contact_slip(const world_contact *contact, const double v[],
                         double slip[3]);
 
+/** The key of a joint with rows in a contact memory. `number` of the entry is `j`. */
+void world_joint_key(contact_entry *entry, const world_snapshot *world, int j);
+
 /** The key of a contact or stop in a contact memory. `number` of the entry is
  *  `k`. */
 void world_contact_key(contact_entry *entry, const world_snapshot *world,
@@ -242,6 +248,20 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,
                       int match[]);
+
+/**
+ * Find joints with rows and contacts in what the last step, or a part of this one,
+ * left: `known` of each, NULL for nothing, and whether its bodies touched.
+ *
+ * @param contacts   of the world, or in place of them
+ * @param memory     no entry of it may have been claimed by keys of the same bodies
+ * @param unchanged  [n_bodies] contacts of others are new; NULL: of none
+ * @param radius     m, as contact_memory_match
+ * @return false when memory ran out.
+ */
+bool world_recall(world_matcher *matcher, const world_snapshot *world,
+                  const world_contacts *contacts, const contact_memory *memory,
+                  const bool *unchanged, double radius);
 
 /** Leave out those of the contacts [n] of two bodies that others of them imply: between
  *  them, with their normal and surface, and with the gap that they make of it there.

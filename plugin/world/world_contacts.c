@@ -72,6 +72,14 @@ static unsigned long joint_serial(const world_snapshot *world, int joint) {
   return dJointGetSerial(world->joints[joint].id);
 }
 
+void world_joint_key(contact_entry *entry, const world_snapshot *world, int j) {
+  const int *body = world->joints[j].body;
+  *entry = (contact_entry){
+      .serial = {world_serial(world, body[0]), world_serial(world, body[1])},
+      .joint = joint_serial(world, j),
+      .number = j};
+}
+
 void world_contact_key(contact_entry *entry, const world_snapshot *world,
                        const world_contacts *contacts, int k) {
   const world_contact *contact = &contacts->items[k];
@@ -154,5 +162,45 @@ bool world_match(world_matcher *matcher, const world_snapshot *world_a,
   if (n > 0 && !world_match_keys(matcher, keys, n, world_b, b, radius, found))
     return false;
   for (int i = 0; i < n; i++) match[keys[i].number] = found[i];
+  return true;
+}
+
+static bool all_of(const bool *which, const int body[2]) {
+  return which == NULL ||
+         ((body[0] < 0 || which[body[0]]) && (body[1] < 0 || which[body[1]]));
+}
+
+bool world_recall(world_matcher *matcher, const world_snapshot *world,
+                  const world_contacts *contacts, const contact_memory *memory,
+                  const bool *unchanged, double radius) {
+  contact_entry *keys;
+  contact_match *matches;
+  int n = 0, most = world->n_joint_rows + contacts->n;
+  matcher->key_arena.source = world->arena.source;
+  arena_start(&matcher->key_arena);
+  if (!ARENA_TAKE(&matcher->key_arena, keys, most) ||
+      !ARENA_TAKE(&matcher->key_arena, matches, most))
+    return false;
+  for (int j = 0; j < world->n_joints; j++) {
+    world->joints[j].known = NULL;
+    if (world->joints[j].rows >= 0) world_joint_key(&keys[n++], world, j);
+  }
+  int n_joints = n;
+  for (int k = 0; k < contacts->n; k++) {
+    world_contact *contact = &contacts->items[k];
+    contact->known = NULL;
+    contact->known_pair = contact->overlaps_pair = false;
+    if (all_of(unchanged, contact->point.body))
+      world_contact_key(&keys[n++], world, contacts, k);
+  }
+  contact_memory_match(memory, keys, n, radius, matches);
+  for (int i = 0; i < n_joints; i++)
+    world->joints[keys[i].number].known = matches[i].old;
+  for (int i = n_joints; i < n; i++) {
+    world_contact *contact = &contacts->items[keys[i].number];
+    contact->known = matches[i].old;
+    contact->known_pair = matches[i].run < matches[i].run_end;
+    contact->overlaps_pair = matches[i].overlapped;
+  }
   return true;
 }
