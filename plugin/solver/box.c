@@ -119,11 +119,12 @@ static inline six relative_twist(const double v_a[6], const double v_b[6],
       {{x, y}, {z, v_a[3] - v_b[3]}, {v_a[4] - v_b[4], v_a[5] - v_b[5]}}};
 }
 
-/* The next four rows of an edge: J u of a's velocity, or, where the edge is
- * twisted, of both bodies'. */
-KERNEL four times_rows(const four J[6], const double u[6]) {
-  return (u[0] * J[0] + u[2] * J[2] + u[4] * J[4]) +
-         (u[1] * J[1] + u[3] * J[3] + u[5] * J[5]);
+/* J u of four rows that follow each other. */
+KERNEL four times_rows(const double J[], const double u[6]) {
+  six x = load_six(u);
+  two a = times_six(J, x), b = times_six(J + 6, x);
+  two c = times_six(J + 12, x), d = times_six(J + 18, x);
+  return (four){a[0], b[0], c[0], d[0]} + (four){a[1], b[1], c[1], d[1]};
 }
 
 /* What is made of J v as it comes. Rows are written by fours in their order, so
@@ -170,10 +171,9 @@ KERNEL void go_over_slips(const box_problem *box, const double v[],
     store_six(
         edge->twisted ? relative_twist(v_a, v_b, edge->offset) : load_six(v_a),
         u);
-    int group = edge->first_group;
-    for (int r = edge->first_row; r < edge->end_row; r += 4, group++) {
-      four Jv = times_rows(box->J4_a + 6 * group, u);
-      if (apart) Jv += times_rows(box->J4_b + 6 * group, v_b);
+    for (int r = edge->first_row; r < edge->end_row; r += 4) {
+      four Jv = times_rows(box->J_a + 6 * r, u);
+      if (apart) Jv += times_rows(box->J_b + 6 * r, v_b);
       use_slips(box, use, r, &Jv);
     }
   }

@@ -46,7 +46,6 @@ typedef struct graph_edge {
   int first_cluster, end_cluster, first_row, end_row;
   int slot;         /* among graph edges with two bodies */
   bool twisted;     /* J_b = -J_a T holds for every row */
-  int first_group;  /* its rows' first quadruple in box_problem.J4_a */
   double offset[3]; /* T: linear part of a point's velocity, see box.c */
 } graph_edge;
 
@@ -68,7 +67,6 @@ typedef struct box_problem {
   const mlcp_problem *problem;
   int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
   int n_compliances; /* numbers of full_compliance */
-  int n_groups;      /* of J4_a, fours of an edge's rows */
   bool symmetric_mass;
   bool plain_mass; /* every inverse mass is a scalar and an inertia */
 
@@ -76,7 +74,7 @@ typedef struct box_problem {
   box_cluster *clusters;
   body_pair *body_pairs;
 
-  /* [n_rows] each, J [6 n_rows]; bias to coefficient have room to be read by
+  /* [n_rows] each, J [6 n_rows]; J and bias to coefficient have room to be read by
      fours, and read as a row that acts on nothing there */
   double *J_a, *J_b, *bias, *compliance;
   double *diagonal;    /* J M^-1 J' + compliance, 1 where that is 0 */
@@ -88,10 +86,6 @@ typedef struct box_problem {
   long long *is_friction; /* of BOX_FRICTION all bits, else none */
   int *normal_of; /* the row whose impulse the row's limits follow, its own
                       where there is none */
-  four *J4_a,
-      *J4_b; /* [6 n_groups] J_a and J_b once more, the first to the sixth
-                        numbers of four rows of an edge; 0 beyond its last row.
-                        J4_b of edges that are not twisted alone */
   box_origin *origin;
 
   double *full_compliance; /* see box_cluster.first_compliance */

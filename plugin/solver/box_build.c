@@ -330,7 +330,6 @@ static bool find_offset(const box_problem *box, const box_cluster *first,
 static void put_graph_edges(builder *b) {
   box_problem *box = b->box;
   int row = 0;
-  box->n_groups = 0;
   box->n_compliances = 0;
   box->n_graph_edges = box->n_body_pairs = 0;
   graph_edge *edge = NULL;
@@ -357,11 +356,6 @@ static void put_graph_edges(builder *b) {
       box->is_friction[row] = box->type[row] == BOX_FRICTION ? -1 : 0;
     }
     edge->end_row = row;
-  }
-  for (int e = 0; e < box->n_graph_edges; e++) {
-    edge = &box->graph_edges[e];
-    edge->first_group = box->n_groups;
-    box->n_groups += (edge->end_row - edge->first_row + 3) / 4;
   }
 }
 
@@ -467,32 +461,6 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
   return errors <= noise * noise * sizes;
 }
 
-/* J of four rows at most as box_problem.J4_a has it. */
-KERNEL void turn_four(const double J[], int n, four out[6]) {
-  four row[4] = {{0}, {0}, {0}, {0}};
-  two end[4] = {{0}, {0}, {0}, {0}};
-  for (int i = 0; i < n; i++) {
-    row[i] = *(const four *)(J + 6 * i);
-    end[i] = *(const two *)(J + 6 * i + 4);
-  }
-#pragma GCC unroll 4
-  for (int k = 0; k < 4; k++)
-    out[k] = (four){row[0][k], row[1][k], row[2][k], row[3][k]};
-#pragma GCC unroll 2
-  for (int k = 0; k < 2; k++)
-    out[4 + k] = (four){end[0][k], end[1][k], end[2][k], end[3][k]};
-}
-
-KERNEL void turn_rows(const box_problem *box, const graph_edge *edge) {
-  bool both = edge->b >= 0 && !edge->twisted;
-  int group = edge->first_group;
-  for (int r = edge->first_row; r < edge->end_row; r += 4, group++) {
-    int n = edge->end_row - r < 4 ? edge->end_row - r : 4;
-    turn_four(box->J_a + 6 * r, n, box->J4_a + 6 * group);
-    if (both) turn_four(box->J_b + 6 * r, n, box->J4_b + 6 * group);
-  }
-}
-
 /* Offsets of graph edges, and diagonals of their rows. */
 KERNEL void measure_graph_edges(box_problem *box) {
   for (int e = 0; e < box->n_graph_edges; e++) {
@@ -508,7 +476,6 @@ KERNEL void measure_graph_edges(box_problem *box) {
       twisted = twisted && row_is_twisted(J_a, J_b, edge->offset);
     }
     edge->twisted = twisted;
-    turn_rows(box, edge);
   }
 }
 
@@ -531,11 +498,9 @@ static bool take_scratch(builder *b, arena *arena) {
 
 static bool take_arrays(box_problem *box, arena *arena) {
   size_t n = (size_t)box->n_rows, bodies = (size_t)box->n_bodies;
-  size_t by_4 = by_fours(n), groups = n / 4 + (size_t)box->n_clusters;
-  return ARENA_TAKE(arena, box->J_a, 6 * n) &&
-         ARENA_TAKE(arena, box->J_b, 6 * n) &&
-         ARENA_TAKE(arena, box->J4_a, 6 * groups) &&
-         ARENA_TAKE(arena, box->J4_b, 6 * groups) &&
+  size_t by_4 = by_fours(n);
+  return ARENA_TAKE(arena, box->J_a, 6 * by_4) &&
+         ARENA_TAKE(arena, box->J_b, 6 * by_4) &&
          ARENA_TAKE(arena, box->bias, by_4) &&
          ARENA_TAKE(arena, box->compliance, by_4) &&
          ARENA_TAKE(arena, box->diagonal, by_4) &&
@@ -563,6 +528,7 @@ static void put_end(box_problem *box) {
     box->diagonal[r] = 1;
     box->normal_of[r] = r;
     box->is_friction[r] = 0;
+    for (int k = 0; k < 6; k++) box->J_a[6 * r + k] = box->J_b[6 * r + k] = 0;
   }
 }
 
