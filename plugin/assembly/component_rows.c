@@ -61,7 +61,7 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
                               int k, const contact_entry *old) {
   const assembly_request *request = &a->request;
   const world_contact *contact = &a->contacts->items[k];
-  contact_facts facts = {.found_early = contact->found >= 0,
+  contact_facts facts = {.found_early = contact->found,
                          .known_pair = contact->known_pair,
                          .overlapped = contact->overlaps_pair,
                          .carried = NAN,

@@ -124,7 +124,7 @@ static bool tally_found(event_state *w, double seconds,
     int m = at != NULL ? at[k] : k, of = w->home_of[k];
     if (m < 0 || of < 0 || solved->items[m].joint >= 0) continue;
     int joint = home->contacts.items[of].joint;
-    if (joint >= 0 && home->contacts.items[of].found >= 0)
+    if (joint >= 0 && home->contacts.items[of].found)
       assembly_add_contact(w->s.base.assembly, m, seconds, &joints[joint]);
   }
   return true;
@@ -779,7 +779,7 @@ static void fill_report(event_state *w) {
   for (int k = 0; k < w->s.home.contacts.n; k++) {
     const world_contact *contact = &w->s.home.contacts.items[k];
     report->linearised |= contact->joint >= 0 && contact->stop < 0 &&
-                          contact->found < 0 && !contact->asked;
+                          !contact->found && !contact->asked;
   }
 }
 

@@ -100,25 +100,10 @@ static bool is_held(const void *context, const int body[2]) {
   return false;
 }
 
-/* The geoms of a contact of the collision function's; false where they are not
- * known. */
-static bool geoms_of(const event_state *w, const world_snapshot *world, int k,
-                     dGeomID geoms[2]) {
-  const world_contact *contact = &world->contacts.items[k];
-  const ode_mlcp_contact_list *list =
-      world == &w->s.home ? &w->s.step->contacts->list : &world->list;
-  if (contact->found < 0 || contact->found >= list->n_contacts) return false;
-  const dContactGeom *geom = &list->contacts[contact->found].contact.geom;
-  geoms[0] = geom->g1;
-  geoms[1] = geom->g2;
-  return true;
-}
-
 /* Contacts of fast pairs collide when the sweep says so. */
-static bool is_swept(const event_state *w, const world_snapshot *world, int k) {
-  dGeomID geoms[2];
-  return w->sweep.n_pairs > 0 && geoms_of(w, world, k, geoms) &&
-         step_sweep_covers(&w->sweep, geoms[0], geoms[1]);
+static bool is_swept(const event_state *w, const world_contact *contact) {
+  return contact->found &&
+         step_sweep_covers(&w->sweep, contact->geom[0], contact->geom[1]);
 }
 
 static bool sweep_fast(event_state *w, double together, double *share) {
@@ -137,9 +122,8 @@ static bool mark_met(event_state *w, bool *any) {
   for (int pass = 0; pass < 2; pass++)
     for (int k = 0; k < contacts->n; k++) {
       world_contact *contact = &contacts->items[k];
-      dGeomID geoms[2];
-      if (contact->stop >= 0 || !geoms_of(w, w->s.here, k, geoms) ||
-          !step_sweep_meets(&w->sweep, geoms[0], geoms[1]))
+      if (!contact->found ||
+          !step_sweep_meets(&w->sweep, contact->geom[0], contact->geom[1]))
         continue;
       if (pass == 0) {
         least = fmin(least, contact->point.gap);
@@ -173,8 +157,9 @@ static bool find_collision(event_state *w, double h, double *first) {
   if (!sweep_fast(w, least, first)) return false;
   w->sweep_share = *first;
   for (int k = 0; k < n; k++) {
-    w->share[k] =
-        is_swept(w, &w->ahead, k) ? INFINITY : collision_share(w, k, h);
+    w->share[k] = is_swept(w, &w->ahead.contacts.items[k])
+                      ? INFINITY
+                      : collision_share(w, k, h);
     *first = fmin(*first, w->share[k]);
   }
   w->meets = w->sweep_share <= *first + least;

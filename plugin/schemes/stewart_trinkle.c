@@ -204,7 +204,7 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
                                        .stops = s->home.contacts.stops};
   problem->n_polygons = 0;
   for (int k = 0; k < s->home.contacts.n; k++) {
-    if (s->home.contacts.items[k].found >= 0) continue;
+    if (s->home.contacts.items[k].found) continue;
     world_contact *added = gather(s, &s->home.contacts, k, out);
     if (added == NULL) return false;
     added->active = true;
@@ -428,14 +428,10 @@ static int find_met(stewart_trinkle *s) {
   if (!POOL_RESERVE(&s->base.pool, s->met, contacts->n)) return -1;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    int found = contact->found;
-    if (contact->joint >= 0 || found < 0 || found >= s->ahead.list.n_contacts ||
-        !is_violated(&contact->point))
-      continue;
-    const dContactGeom *geom = &s->ahead.list.contacts[found].contact.geom;
+    if (!contact->found || !is_violated(&contact->point)) continue;
     sweep_end *met = &s->met[n++];
-    *met = (sweep_end){.geom = {geom->g1, geom->g2}};
-    real_read(met->normal, geom->normal, 3);
+    memcpy(met->geom, contact->geom, sizeof met->geom);
+    vec3_copy(met->normal, contact->point.normal);
   }
   return n;
 }
@@ -544,7 +540,7 @@ static bool tell_found_contacts(stewart_trinkle *s, scheme_step *step) {
   if (!match(s, &s->home, &s->home.contacts, &s->problem.contacts, step->out))
     return false;
   for (int k = 0; k < s->home.contacts.n; k++)
-    if (s->home.contacts.items[k].found >= 0 && s->match[k] >= 0)
+    if (s->home.contacts.items[k].found && s->match[k] >= 0)
       assembly_add_contact(s->base.assembly, s->match[k], step->step_size,
                            &step->joints[s->home.contacts.items[k].joint]);
   return true;

@@ -7,30 +7,23 @@
 #include "rows/hair.h"
 #include "world/world.h"
 
-/* A contact whose geoms may be asked, among those of its pair. */
-struct asked_contact {
-  dGeomID geom[2]; /* in the order of its bodies */
-  int number;      /* in the snapshot of the step's start */
-};
-
-static bool same_pair(const asked_contact *a, const asked_contact *b) {
-  return a->geom[0] == b->geom[0] && a->geom[1] == b->geom[1];
+static world_contact *asked_contact(const world_snapshot *world, int i) {
+  return &world->contacts.items[world->asked[i]];
 }
 
 /* Ask a pair of geoms for what is no further apart than `margin`, and find its contacts
- * of the step's start, `asked` [n], among that.
+ * of the step's start, home->asked [n] from `from` on, among that.
  * @param found  out: as contacts of `world`
  * @param match  [n] out: index in `found`, -1: none
  * @return false where memory ran out. */
-static bool ask(const world_snapshot *home, world_snapshot *world,
-                const asked_contact asked[], int n, double margin,
-                world_contacts *found, int match[]) {
+static bool ask(const world_snapshot *home, world_snapshot *world, int from,
+                int n, double margin, world_contacts *found, int match[]) {
   world_matcher *asker = world->settings.asker;
-  const world_contact *first = &home->contacts.items[asked[0].number];
+  const world_contact *first = asked_contact(home, from);
   contact_entry *keys;
   int count = contact_source_query(world->settings.contacts->inner.gaps,
                                    world->settings.pool, &asker->found,
-                                   asked->geom[0], asked->geom[1], margin, 0);
+                                   first->geom[0], first->geom[1], margin, 0);
   if (count == GAP_NO_MEMORY) return false;
   *found = (world_contacts){.n = count > 0 ? count : 0};
   if (!ARENA_TAKE(&world->arena, found->items, found->n) ||
@@ -40,7 +33,7 @@ static bool ask(const world_snapshot *home, world_snapshot *world,
     const gap_contact *gap = &asker->found[i];
     world_contact *item = &found->items[i];
     *item = *first;
-    item->joint = item->found = -1;
+    item->joint = -1;
     item->identity = (contact_identity){{gap->feature[0], gap->feature[1]},
                                         {gap->triangle[0], gap->triangle[1]}};
     vec3_copy(item->point.position, gap->point);
@@ -52,7 +45,7 @@ static bool ask(const world_snapshot *home, world_snapshot *world,
                       world->bodies[first->point.body[side]].position);
   }
   for (int i = 0; i < n; i++)
-    world_contact_key(&keys[i], home, &home->contacts, asked[i].number);
+    world_contact_key(&keys[i], home, &home->contacts, home->asked[from + i]);
   return world_match_keys(asker, keys, n, world, found, INFINITY, match);
 }
 
@@ -68,51 +61,40 @@ static bool repeats(const host_contact *told, const host_contact *found) {
          vec3_length(turned) <= real_rounding(HAIR_BESIDE);
 }
 
-/* The contacts whose geoms are there. Those of a pair that a program made together
- * follow each other. */
-static bool list(world_snapshot *world) {
-  const contact_joints *joints = world->settings.joints;
-  world->n_asked = 0;
-  if (world->settings.asker == NULL || joints == NULL) return true;
-  if (!ARENA_TAKE(&world->arena, world->asked, world->contacts.n)) return false;
-  for (int k = 0; k < world->contacts.n; k++) {
-    const world_contact *contact = &world->contacts.items[k];
-    if (contact->joint < 0 || contact->stop >= 0 || contact->found >= 0)
-      continue;
-    const contact_joint *of = contact_joints_find(
-        joints, dJointGetSerial(world->joints[contact->joint].id));
-    if (of != NULL && of->geom[0] != NULL)
-      world->asked[world->n_asked++] =
-          (asked_contact){{of->geom[0], of->geom[1]}, k};
-  }
-  return true;
-}
-
 static int end_of_pair(const world_snapshot *world, int first) {
+  dGeomID *const geom = asked_contact(world, first)->geom;
   int end = first + 1;
   while (end < world->n_asked &&
-         same_pair(&world->asked[first], &world->asked[end]))
+         asked_contact(world, end)->geom[0] == geom[0] &&
+         asked_contact(world, end)->geom[1] == geom[1])
     end++;
   return end;
 }
 
+/* Those of a pair that a program made together follow each other. */
 bool asked_contacts_find(world_snapshot *world) {
   int left = 0, *match;
-  if (!list(world) || !ARENA_TAKE(&world->arena, match, world->n_asked))
+  world->n_asked = 0;
+  if (world->settings.asker == NULL) return true;
+  if (!ARENA_TAKE(&world->arena, world->asked, world->contacts.n) ||
+      !ARENA_TAKE(&world->arena, match, world->contacts.n))
     return false;
+  for (int k = 0; k < world->contacts.n; k++) {
+    const world_contact *contact = &world->contacts.items[k];
+    if (!contact->found && contact->geom[0] != NULL)
+      world->asked[world->n_asked++] = k;
+  }
   for (int first = 0, end; first < world->n_asked; first = end) {
-    asked_contact *asked = &world->asked[first];
     world_contacts found;
     double margin = 0;
     end = end_of_pair(world, first);
     for (int i = first; i < end; i++)
-      margin =
-          fmax(margin, world->contacts.items[world->asked[i].number].point.gap);
-    if (!ask(world, world, asked, end - first, margin + HAIR_BESIDE, &found,
+      margin = fmax(margin, asked_contact(world, i)->point.gap);
+    if (!ask(world, world, first, end - first, margin + HAIR_BESIDE, &found,
              match))
       return false;
     for (int i = first; i < end; i++) {
-      world_contact *contact = &world->contacts.items[world->asked[i].number];
+      world_contact *contact = asked_contact(world, i);
       int m = match[i - first];
       if (m < 0 || !repeats(&contact->point, &found.items[m].point)) continue;
       contact->asked = true;
@@ -170,27 +152,23 @@ bool asked_contacts_move(world_snapshot *world, const world_snapshot *home,
   int *match;
   if (!ARENA_TAKE(&world->arena, match, home->n_asked)) return false;
   for (int first = 0, end; first < home->n_asked; first = end) {
-    const asked_contact *asked = home->asked;
     world_contacts found;
     double margin = 0;
     end = end_of_pair(home, first);
     for (int i = first; i < end; i++)
-      margin = fmax(
-          margin,
-          way_apart(home, &home->contacts.items[asked[i].number].point, poses));
-    if (!ask(home, world, &asked[first], end - first, margin + HAIR_BESIDE,
-             &found, match))
+      margin =
+          fmax(margin, way_apart(home, &asked_contact(home, i)->point, poses));
+    if (!ask(home, world, first, end - first, margin + HAIR_BESIDE, &found,
+             match))
       return false;
     for (int i = first; i < end; i++) {
-      int joint = home->contacts.items[asked[i].number].joint;
+      const world_contact *start = asked_contact(home, i);
       host_contact *point =
-          &world->contacts.items[world->joints[joint].contact].point;
+          &world->contacts.items[world->joints[start->joint].contact].point;
       int m = match[i - first];
-      if (m < 0) continue;
-      const host_contact *now = &found.items[m].point;
-      if (has_left_face(home, &home->contacts.items[asked[i].number], now,
-                        poses))
+      if (m < 0 || has_left_face(home, start, &found.items[m].point, poses))
         continue;
+      const host_contact *now = &found.items[m].point;
       vec3_copy(point->position, now->position);
       vec3_copy(point->normal, now->normal);
       point->gap = now->gap;

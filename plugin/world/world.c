@@ -63,8 +63,9 @@ static world_contact *next_contact(world_reader *r) {
   world_contacts *contacts = &r->world->contacts;
   world_contact *contact = &contacts->items[contacts->n];
   contact->identity = (contact_identity){{0, 0}, {0, 0}};
-  contact->joint = contact->found = contact->stop = -1;
-  contact->asked = false;
+  contact->joint = contact->stop = -1;
+  contact->asked = contact->found = false;
+  contact->geom[0] = contact->geom[1] = NULL;
   memset(contact->axis_rate, 0, sizeof contact->axis_rate);
   contact->active = true;
   contact->held = contact->slipping = false;
@@ -126,12 +127,13 @@ static bool read_contact(world_reader *r, world_contact *contact,
 }
 
 /* A contact of the collision function's list. */
-static void take_source(world_contact *contact,
-                        const ode_mlcp_contact_list *list, int found,
+static void take_source(world_contact *contact, const source_contact *source,
                         bool reversed) {
-  const source_contact *source = &list->contacts[found];
-  contact->found = found;
+  const dContactGeom *geom = &source->contact.geom;
+  contact->found = true;
   contact->point.polygon = source->polygon;
+  contact->geom[reversed] = geom->g1;
+  contact->geom[!reversed] = geom->g2;
   for (int side = 0; side < 2; side++) {
     contact->identity.feature[side] = source->identity.feature[side ^ reversed];
     contact->identity.part[side] = source->identity.part[side ^ reversed];
@@ -170,10 +172,13 @@ static bool read_contact_joint(world_reader *r, int j) {
   contact->joint = j;
   joint->from_source = origin == CONTACT_FOUND;
   if (joint->from_source)
-    take_source(contact, &world->settings.contacts->list, listed->found, false);
+    take_source(contact,
+                &world->settings.contacts->list.contacts[listed->found], false);
   else
     contact->point.kept =
         origin == CONTACT_KEPT || is_hardly_open(world, &contact->point);
+  if (origin == CONTACT_TOLD && listed != NULL)
+    memcpy(contact->geom, listed->geom, sizeof contact->geom);
   world->contacts.n++;
   return true;
 }
@@ -635,20 +640,26 @@ static void move_along_normal(host_contact *point, const world_snapshot *home,
   }
 }
 
-/* A contact of the step's start: at other poses its gap changes along the normal and
- * the arms that it had there, nothing else. */
-static world_contact *freeze_contact(world_reader *r,
-                                     const world_contact *known,
-                                     const world_pose poses[]) {
+/* The contact of a joint as the step begins: at other poses its gap changes along the
+ * normal and the arms that it had there, nothing else. */
+static void freeze_contact(world_reader *r, int joint,
+                           const world_pose poses[]) {
+  const world_joint *before = &r->home->joints[joint];
+  const world_contact *known = &r->home->contacts.items[before->contact];
   world_contact *contact = next_contact(r);
   contact->point = known->point;
   contact->identity = known->identity;
+  contact->found = known->found;
   contact->asked = known->asked;
+  memcpy(contact->geom, known->geom, sizeof contact->geom);
   vec3_copy(contact->axis_rate, known->axis_rate);
+  if (!contact->found) {
+    contact->joint = joint;
+    r->world->joints[joint].contact = r->world->contacts.n;
+  }
   if (contact->point.soft) keep_spring(r, &contact->point.surface);
   move_along_normal(&contact->point, r->home, poses);
   r->world->contacts.n++;
-  return contact;
 }
 
 /* Bodies of an island that is not looked at. */
@@ -669,7 +680,7 @@ static bool read_source(world_reader *r) {
     contact_name name = {"contact found", (unsigned long)i + 1};
     if (!read_found(r, &found->contact, found->body, name, &contact, &reversed))
       return false;
-    if (contact != NULL) take_source(contact, &world->list, i, reversed);
+    if (contact != NULL) take_source(contact, found, reversed);
   }
   return merge_contacts(r, first, false);
 }
@@ -703,47 +714,21 @@ static bool source_is_known(const world_snapshot *home,
   return true;
 }
 
-/* The contacts that the collision function found for the step. */
-static void read_known(world_reader *r, const world_snapshot *home,
-                       const world_pose poses[]) {
-  world_snapshot *world = r->world;
-  const ode_mlcp_contact_list *from = &home->settings.contacts->list;
-  ode_mlcp_contact_list *to = &world->list;
-  world->contacts.polygons = home->contacts.polygons;
-  for (int k = 0; k < home->contacts.n; k++) {
-    const world_contact *known = &home->contacts.items[k];
-    if (known->found < 0) continue;
-    world_contact *contact = freeze_contact(r, known, poses);
-    host_contact *point = &contact->point;
-    contact->found = to->n_contacts;
-    for (int side = 0; side < 2; side++)
-      if (point->body[side] >= 0)
-        vec3_subtract(point->arm[side], point->position,
-                      poses[point->body[side]].position);
-    to->contacts[to->n_contacts++] = from->contacts[known->found];
-  }
-}
-
 static bool read_moved(world_reader *r, const world_snapshot *home,
                        const world_pose poses[]) {
   world_snapshot *world = r->world;
   contact_source *source = world->settings.contacts;
   size_t n_contacts = 0, n_others = 0;
+  bool asks = source != NULL && source->function != NULL;
+  bool known = asks && source_is_known(home, poses);
   for (int j = 0; j < home->n_joints; j++) {
     if (home->joints[j].is_contact)
-      n_contacts += !r->errors && !home->joints[j].from_source;
+      n_contacts += !r->errors && (known || !home->joints[j].from_source);
     else
       n_others++;
   }
   world->list.pool = home->settings.pool;
   world->list.n_contacts = 0;
-  bool asks = source != NULL && source->function != NULL;
-  bool known = asks && source_is_known(home, poses);
-  if (known) {
-    if (!POOL_RESERVE(world->list.pool, world->list.contacts, home->contacts.n))
-      return outcome_no_memory(r->out);
-    n_contacts += (size_t)home->contacts.n;
-  }
   if (asks && !known &&
       !contact_source_collect(source, home->settings.world,
                               home->settings.step_size, home->settings.margin,
@@ -751,7 +736,8 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     return outcome_fail(r->out, "%s", world->list.message);
   n_contacts += (size_t)world->list.n_contacts;
   if (!reserve_contacts(r, n_contacts, n_others)) return false;
-  world->contacts.polygons = world->list.polygons;
+  world->contacts.polygons =
+      known ? home->contacts.polygons : world->list.polygons;
 
   for (int b = 0; b < home->n_bodies; b++)
     if (!host_body_read(&world->bodies[b], home->bodies[b].id, 0,
@@ -764,15 +750,13 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     world->joints[j].n_stops = 0;
     if (!before->is_contact) {
       if (!read_joint_rows(r, j)) return false;
-    } else if (!r->errors && !before->from_source && before->contact >= 0) {
-      world->joints[j].contact = world->contacts.n;
-      freeze_contact(r, &home->contacts.items[before->contact], poses)->joint =
-          j;
+    } else if (!r->errors && before->contact >= 0 &&
+               (known || !before->from_source)) {
+      freeze_contact(r, j, poses);
     }
   }
   if (!r->errors && !asked_contacts_move(world, home, poses))
     return outcome_no_memory(r->out);
-  if (known) read_known(r, home, poses);
   return known || read_source(r);
 }
 

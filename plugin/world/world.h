@@ -39,9 +39,10 @@ typedef struct world_contact {
                          it is a spring alone */
   contact_identity identity; /* in the order of point.body */
   int joint;  /* a stop's, or the contact joint; -1: found at other poses */
-  int found;  /* number in the collision function's list, -1: not from there */
   int stop;   /* into the stops beside the contacts, -1: a contact */
-  bool asked; /* its geoms tell of it at other poses, too */
+  bool found; /* by the collision function */
+  dGeomID geom[2]; /* in the order of point.body; NULL: not known to be there */
+  bool asked;      /* its geoms tell of it at other poses, too */
   double
       axis_rate[3]; /* 1/s: of an asked one, how the direction that its surface
                           gives has changed from step to step */
@@ -65,7 +66,6 @@ typedef struct world_contacts {
   const contact_polygon *polygons;
 } world_contacts;
 
-typedef struct asked_contact asked_contact;
 typedef struct world_matcher world_matcher;
 
 /** How a world is read. */
@@ -114,8 +114,8 @@ typedef struct world_snapshot {
   host_joint_rows *joint_rows;
   world_contacts contacts; /* close points merged; in the order of the joints,
                               then of the collision function */
-  asked_contact
-      *asked; /* [n_asked] of the program's own joints, pair after pair */
+  int *
+      asked; /* [n_asked] contacts of the program's own joints, pair after pair */
   int n_asked;
   /* its own */
   arena arena;

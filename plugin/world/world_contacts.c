@@ -95,7 +95,7 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
     entry->stop = 1 + contacts->stops[contact->stop].number;
     return;
   }
-  if (contact->joint >= 0 && contact->found < 0)
+  if (contact->joint >= 0 && !contact->found)
     entry->told = joint_serial(world, contact->joint);
   vec3_add_scaled(entry->normal, swapped ? 1 : -1, point->normal);
   vec3_copy(entry->motion, point->surface.motion);
@@ -140,7 +140,7 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
 
 /* A contact of one of the program's joints: known by that within a step. */
 static bool is_joints_own(const world_contact *contact) {
-  return contact->joint >= 0 && contact->found < 0 && contact->stop < 0;
+  return contact->joint >= 0 && !contact->found && contact->stop < 0;
 }
 
 bool world_match(world_matcher *matcher, const world_snapshot *world_a,
