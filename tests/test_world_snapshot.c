@@ -114,7 +114,8 @@ static void test_other_poses_leave_no_trace(void) {
       const double away[6] = {3, -2, 1, 0.5, 1, -0.7};
       world_pose_move(&poses[b], &from, away, 0.1 * b + 0.1);
     }
-    CU_ASSERT_FATAL(world_read_at(&moved, &home, poses, 0.01, &out));
+    CU_ASSERT_FATAL(
+        world_read_at(&moved, &home, poses, 0.01, home.settings.margin, &out));
     CU_ASSERT_EQUAL(hash_tangle(&t), before);
     for (int b = 0; b < BODIES; b++)
       for (int i = 0; i < 3; i++)
@@ -140,7 +141,8 @@ static void test_both_readings_are_one(void) {
   CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
   world_pose poses[BODIES];
   for (int b = 0; b < BODIES; b++) poses[b] = world_pose_of(&home.bodies[b]);
-  CU_ASSERT_FATAL(world_read_at(&again, &home, poses, 0.01, &out));
+  CU_ASSERT_FATAL(
+      world_read_at(&again, &home, poses, 0.01, home.settings.margin, &out));
   CU_ASSERT_EQUAL(again.n_joint_rows, home.n_joint_rows);
   CU_ASSERT_EQUAL_FATAL(again.contacts.n, home.contacts.n);
   int match[4 * BODIES];
@@ -215,7 +217,8 @@ static void test_springs_are_as_stiff_in_a_part_of_a_step(void) {
   CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
   CU_ASSERT_EQUAL_FATAL(home.n_bodies, 2);
   for (int b = 0; b < 2; b++) poses[b] = world_pose_of(&home.bodies[b]);
-  CU_ASSERT_FATAL(world_read_at(&part, &home, poses, h / 4, &out));
+  CU_ASSERT_FATAL(
+      world_read_at(&part, &home, poses, h / 4, home.settings.margin, &out));
 
   CU_ASSERT_DOUBLE_EQUAL(most_asked(&home, joints[0]), 0.2 * error / h,
                          of_host(1e-9, 5 / h));

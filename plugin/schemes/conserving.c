@@ -597,9 +597,10 @@ static bool look_at_end(second_order *s, const motion *to, double h) {
   bool pressed = false;
   for (int k = 0; k < s->here->contacts.n && !pressed; k++)
     pressed = is_pressed(s, k);
-  return pressed ? second_order_look(s, &s->there, to, h)
-                 : world_read_joints_at(&s->there, &s->home, to->poses, h,
-                                        s->step->out);
+  return pressed
+             ? second_order_look(s, &s->there, to, h, s->home.settings.margin)
+             : world_read_joints_at(&s->there, &s->home, to->poses, h,
+                                    s->step->out);
 }
 
 /* Contacts that were pressed together over the step neither part nor come closer

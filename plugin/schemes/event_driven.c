@@ -388,7 +388,8 @@ static bool joints_approach(const event_state *w) {
 /* Look at the world where `now` is, within the step. */
 static bool arrive(event_state *w, double h) {
   w->s.here = &w->s.moved;
-  return second_order_look(&w->s, w->s.here, &w->now, h) &&
+  return second_order_look(&w->s, w->s.here, &w->now, h,
+                           w->s.home.settings.margin) &&
          recall(w, w->s.here, &w->memory, false);
 }
 
@@ -546,8 +547,7 @@ static bool close_stops(event_state *w) {
  * rows were read for another size of step. */
 static bool correct(event_state *w, double last) {
   bool read = last == w->s.step->step_size && w->ahead_size == last;
-  if (!read &&
-      !second_order_look(&w->s, &w->ahead, &w->now, w->s.step->step_size))
+  if (!read && !events_look_ahead(w, &w->now, w->s.step->step_size))
     return false;
   if ((w->s.rule->holds_joints || (w->s.rule->conserves && w->crowded)) &&
       w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))

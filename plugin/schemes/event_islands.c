@@ -283,7 +283,7 @@ static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
   *any = false;
   contact_source_show(step->contacts, NULL, NULL, 0);
   if (!world_read_at(&w->meeting, &w->whole, w->poses, step->step_size,
-                     step->out))
+                     HAIR_BESIDE, step->out))
     return false;
   for (int k = 0; k < w->meeting.contacts.n; k++) {
     const host_contact *point = &w->meeting.contacts.items[k].point;

@@ -8,6 +8,15 @@
 
 /* --- collisions ----------------------------------------------------------- */
 
+bool events_look_ahead(event_state *w, const motion *at, double h) {
+  const world_contacts *known = &w->s.home.contacts;
+  double fastest = 0;
+  for (int k = 0; k < known->n; k++)
+    fastest = fmax(fastest, known->items[k].point.surface.motion[2]);
+  double come = fastest * (at->time - w->s.step->time);
+  return second_order_look(&w->s, &w->ahead, at, h, HAIR_BESIDE + come);
+}
+
 /* When contact k of `ahead` came down to nothing: the root of the cubic through
  * its gaps and their rates at both ends (7.2). One that overlapped at the start
  * counts from where it was. */
@@ -144,7 +153,7 @@ static bool find_collision(event_state *w, double h, double *first) {
   const world_snapshot *here = w->s.here;
   w->n_collided = 0;
   w->ahead_size = h;
-  if (!second_order_look(&w->s, &w->ahead, &w->next, h)) return false;
+  if (!events_look_ahead(w, &w->next, h)) return false;
   int n = w->ahead.contacts.n;
   if (!EVENT_RESERVE(w, match, n) || !EVENT_RESERVE(w, share, n) ||
       !EVENT_RESERVE(w, collided, n))

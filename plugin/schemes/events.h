@@ -15,6 +15,10 @@ typedef struct event {
   double when; /* s after the start of the substep */
 } event;
 
+/** Look at what overlaps at `at`, or would if surfaces had not stayed where the step
+ *  began, into w->ahead. @return false with the outcome's message. */
+bool events_look_ahead(event_state *w, const motion *at, double h);
+
 /**
  * The first event of the trial step from w->now to w->next of size h.
  *

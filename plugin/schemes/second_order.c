@@ -229,8 +229,9 @@ static bool reserve_middle(second_order *s) {
 }
 
 bool second_order_look(const second_order *s, world_snapshot *world,
-                       const motion *at, double h) {
-  if (!world_read_at(world, &s->home, at->poses, h, s->step->out)) return false;
+                       const motion *at, double h, double margin) {
+  if (!world_read_at(world, &s->home, at->poses, h, margin, s->step->out))
+    return false;
   world_move_surfaces(world, at->time - s->step->time);
   return true;
 }
@@ -243,7 +244,12 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
     world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b,
                     h / 2);
   s->ahead.time = from->time + h / 2;
-  if (!second_order_look(s, &s->middle, &s->ahead, h) || !reserve_middle(s))
+  bool any = false;
+  for (int k = 0; k < here->contacts.n; k++)
+    any |= here->contacts.items[k].active;
+  if (!second_order_look(s, &s->middle, &s->ahead, h,
+                         any ? s->home.settings.margin : NAN) ||
+      !reserve_middle(s))
     return false;
   if (!world_match(&s->matcher, here, &here->contacts, &s->middle,
                    &s->middle.contacts, motion_radius(&s->home, from->v, h),

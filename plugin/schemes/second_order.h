@@ -117,9 +117,9 @@ bool second_order_sum_forces(second_order *s, const step_weights *weights,
                              bool springs, double h);
 
 /** The world at other poses and a time of the step, for a step of size h from
- *  there. @return false with the outcome's message. */
+ *  there; `margin` as world_read_at's. @return false with the outcome's message. */
 bool second_order_look(const second_order *s, world_snapshot *world,
-                       const motion *at, double h);
+                       const motion *at, double h, double margin);
 
 /** Contacts that are active at the start, at the point of the Jacobians. @return
  *  false with the outcome's message. */

@@ -316,7 +316,7 @@ static bool is_violated(const host_contact *point) {
  * step cannot be taken. */
 static int add_violated(stewart_trinkle *s, const scheme_step *step) {
   if (!world_read_at(&s->check, &s->home, s->end.poses, step->step_size,
-                     step->out) ||
+                     HAIR_BESIDE, step->out) ||
       !match(s, &s->check, &s->check.contacts, &s->problem.contacts, step->out))
     return -1;
   world_contacts *problem = &s->problem.contacts;
@@ -417,7 +417,8 @@ static bool look(stewart_trinkle *s, outcome *out) {
   for (int b = 0; b < s->home.n_bodies; b++)
     world_pose_advance(&s->guess.poses[b], &s->home.bodies[b],
                        s->guess.v + 6 * b, h);
-  return world_read_at(&s->ahead, &s->home, s->guess.poses, h, out);
+  return world_read_at(&s->ahead, &s->home, s->guess.poses, h,
+                       s->home.settings.margin, out);
 }
 
 /* Pairs of geoms that overlap at the guess. @return how many, -1 where memory ran

@@ -1,5 +1,6 @@
 #include "world/world.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ typedef struct world_reader {
   int n_stops;
   bool errors;      /* at other poses: joints alone, for their errors */
   double step_size; /* s: of what is to be stepped, the host's step or a part */
+  double margin;    /* at other poses: as world_read_at's */
   outcome *out;
 } world_reader;
 
@@ -719,7 +721,7 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
   world_snapshot *world = r->world;
   contact_source *source = world->settings.contacts;
   size_t n_contacts = 0, n_others = 0;
-  bool asks = source != NULL && source->function != NULL;
+  bool asks = source != NULL && source->function != NULL && !isnan(r->margin);
   bool known = asks && source_is_known(home, poses);
   for (int j = 0; j < home->n_joints; j++) {
     if (home->joints[j].is_contact)
@@ -730,9 +732,8 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
   world->list.pool = home->settings.pool;
   world->list.n_contacts = 0;
   if (asks && !known &&
-      !contact_source_collect(source, home->settings.world,
-                              home->settings.step_size, home->settings.margin,
-                              &world->list))
+      !contact_source_collect(source, home->settings.world, r->step_size,
+                              r->margin, &world->list))
     return outcome_fail(r->out, "%s", world->list.message);
   n_contacts += (size_t)world->list.n_contacts;
   if (!reserve_contacts(r, n_contacts, n_others)) return false;
@@ -802,9 +803,13 @@ static bool read_at(world_reader *r, const world_snapshot *home,
 }
 
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
-                   const world_pose poses[], double step_size, outcome *out) {
-  world_reader r = {
-      .world = world, .home = home, .step_size = step_size, .out = out};
+                   const world_pose poses[], double step_size, double margin,
+                   outcome *out) {
+  world_reader r = {.world = world,
+                    .home = home,
+                    .step_size = step_size,
+                    .margin = margin,
+                    .out = out};
   return read_at(&r, home, poses);
 }
 

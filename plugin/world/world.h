@@ -158,9 +158,13 @@ void world_put_back(const world_snapshot *home, const host_place places[]);
  * @param poses      [home->n_bodies]
  * @param step_size  s, for the rates of joint rows: of the host's step or of a
  *                   part of it, in which springs keep their stiffness
+ * @param margin     up to which gaps of the collision function's contacts are looked
+ *                   for, as settings.margin; NAN: none of its contacts are, as nobody
+ *                   needs them there
  */
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
-                   const world_pose poses[], double step_size, outcome *out);
+                   const world_pose poses[], double step_size, double margin,
+                   outcome *out);
 
 /** The joints' rows alone, with an ERP of 1: a row's correction is then minus its
  *  position error over the step size. */
