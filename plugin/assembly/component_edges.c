@@ -164,7 +164,9 @@ bool component_edges_follow(assembly *a, component_problem *c,
     bool ended = solver_succeeded(next.status);
     if (!ended) {
       memcpy(guess, c->solution.p, n_rows * sizeof *guess);
-      again.budget = options->budget - solve->work;
+      // an answer is there: a better one may cost as much as all before it
+      again.budget = fmin(options->budget - solve->work, solve->work);
+      again.all_or_nothing = true;
       next = solver_solve(a->solver, problem, &again, guess, &c->solution);
       add_work(solve, &next);
       if (!solver_succeeded(next.status)) break;
