@@ -691,8 +691,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   }
   sum_reports(stepper);
   if (taken) keep_entries(stepper);
-  contact_joints_end_step(&stepper->contact_joints,
-                          taken ? &stepper->memory : NULL);
+  contact_joints_end_step(&stepper->contact_joints, taken);
   if (taken) {
     stepper->time += stepper->step_size;
     if (stepper->n_islands > 0 && stepper->scheme->committed != NULL)

@@ -17,11 +17,15 @@ static int compare_joint(const void *serial, const void *item) {
   return (a > b) - (a < b);
 }
 
+static const contact_joint *find_item(const contact_joint items[], int n,
+                                      unsigned long serial) {
+  if (n == 0) return NULL;
+  return bsearch(&serial, items, (size_t)n, sizeof *items, compare_joint);
+}
+
 const contact_joint *contact_joints_find(const contact_joints *joints,
                                          unsigned long serial) {
-  if (joints == NULL || joints->n == 0) return NULL;
-  return bsearch(&serial, joints->items, (size_t)joints->n,
-                 sizeof *joints->items, compare_joint);
+  return joints != NULL ? find_item(joints->items, joints->n, serial) : NULL;
 }
 
 static dBodyID find_body(const contact_joints *joints, unsigned long serial) {
@@ -85,10 +89,8 @@ static bool list_told(contact_joints *joints,
                 (size_t)joints->n_last;
   if (!POOL_RESERVE(joints->pool, joints->items, room)) return false;
   for (int i = 0; i < joints->n; i++)
-    joints->items[i] =
-        (contact_joint){.serial = dJointGetSerial(joints->listed[i].joint),
-                        .found = -1,
-                        .place = -1};
+    joints->items[i] = (contact_joint){
+        .serial = dJointGetSerial(joints->listed[i].joint), .found = -1};
   return request->is_alive == NULL || find_voids(joints, request);
 }
 
@@ -96,12 +98,12 @@ static bool list_told(contact_joints *joints,
 
 static dJointID make_joint(contact_joints *joints, dWorldID world,
                            const dContact *contact, dBodyID one, dBodyID other,
-                           contact_joint item) {
+                           const contact_joint *item) {
   if (joints->made == NULL) joints->made = dJointGroupCreate(0);
   dJointID joint = dJointCreateContact(world, joints->made, contact);
   dJointAttach(joint, one, other);
-  item.serial = dJointGetSerial(joint);
-  joints->items[joints->n++] = item;
+  joints->items[joints->n] = *item;
+  joints->items[joints->n++].serial = dJointGetSerial(joint);
   return joint;
 }
 
@@ -110,10 +112,9 @@ static void make_found(contact_joints *joints,
   const contact_source *source = request->source;
   for (int i = 0; i < source->list.n_contacts; i++) {
     const source_contact *contact = &source->list.contacts[i];
-    const contact_joint item = {
-        .origin = CONTACT_FOUND, .found = i, .place = -1};
+    const contact_joint item = {.origin = CONTACT_FOUND, .found = i};
     dJointID joint = make_joint(joints, request->world, &contact->contact,
-                                contact->body[0], contact->body[1], item);
+                                contact->body[0], contact->body[1], &item);
     dJointSetFeedback(joint, &source->feedback[i]);
   }
 }
@@ -147,9 +148,10 @@ static bool is_usable(const dContact *contact) {
          all_finite(real3(contact->geom.pos).at, 3);
 }
 
-/* The place of a joint, and its key. */
-static void note(contact_joints *joints, contact_joint *item,
-                 const dWorldJoint *joint) {
+/* Where joint i of those told is, and its key. */
+static void note(contact_joints *joints, int i) {
+  contact_joint *item = &joints->items[i];
+  const dWorldJoint *joint = &joints->listed[i];
   const dContact *told = joint->contact;
   if (item->origin == CONTACT_VOID || !is_usable(told)) return;
   const dBodyID *body = joint->body;
@@ -157,12 +159,9 @@ static void note(contact_joints *joints, contact_joint *item,
   for (int side = 0; side < 2; side++)
     serial[side] = body[side] != NULL ? dBodyGetSerial(body[side]) : 0;
   int swapped = serial[0] > serial[1];
-  contact_entry *key = &joints->keys[joints->n_keys];
-  told_place *place = &joints->places[joints->n_keys];
-  item->place = joints->n_keys++;
+  contact_entry *key = &joints->keys[joints->n_keys++];
   *key = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
-                         .told = item->serial,
-                         .number = item->place};
+                         .told = item->serial};
   /* the host's normal points into the first body, or away from the second */
   double normal[3];
   real_read(normal, told->geom.normal, 3);
@@ -175,9 +174,10 @@ static void note(contact_joints *joints, contact_joint *item,
       vec3_add_scaled(arm, -1, real3(dBodyGetPosition(body[side])).at);
     to_frame(body[side], arm, key->local[side ^ swapped]);
   }
-  place->contact = *told;
-  memcpy(place->local, key->local, sizeof place->local);
-  to_frame(body[swapped], key->normal, place->normal);
+  item->keeps = true;
+  item->contact = *told;
+  memcpy(item->local, key->local, sizeof item->local);
+  to_frame(body[swapped], key->normal, item->normal);
 }
 
 /* --- kept: what is missing -------------------------------------------------------- */
@@ -192,7 +192,7 @@ typedef struct opened {
 } opened;
 
 static bool open_again(const contact_joints *joints, const contact_entry *entry,
-                       const told_place *last, double gravity_way,
+                       const contact_joint *last, double gravity_way,
                        opened *now) {
   double place[2][3], apart[3], size = INFINITY;
   bool dynamic = false;
@@ -220,29 +220,23 @@ static bool open_again(const contact_joints *joints, const contact_entry *entry,
   return true;
 }
 
-/* @param told  one of this step between the same bodies, for its surface; NULL: none */
 static void keep(contact_joints *joints, dWorldID world, const opened *now,
-                 const told_place *last, const dContact *told, int place) {
+                 const contact_joint *last) {
+  contact_joint item = *last;
   dContact contact = last->contact;
-  if (told != NULL) {
-    contact.surface = told->surface;
-    memcpy(contact.fdir1, told->fdir1, sizeof contact.fdir1);
-  }
-  contact.geom.g1 = contact.geom.g2 = NULL; /* they may be gone */
+  item.origin = CONTACT_KEPT;
+  item.geom[0] = item.geom[1] = NULL; /* they may be gone */
+  contact.geom.g1 = contact.geom.g2 = NULL;
   contact.geom.depth = -now->gap;
   real_write(contact.geom.pos, now->place, 3);
   real_write(contact.geom.normal, now->normal, 3);
-  joints->places[place] = *last;
-  make_joint(
-      joints, world, &contact, now->body[1], now->body[0],
-      (contact_joint){.origin = CONTACT_KEPT, .found = -1, .place = place});
+  make_joint(joints, world, &contact, now->body[1], now->body[0], &item);
 }
 
 static bool make_kept(contact_joints *joints,
                       const contact_joints_request *request) {
   const contact_memory *memory = request->memory;
   int n_told = joints->n - request->source->list.n_contacts;
-  size_t most = (size_t)n_told + (size_t)joints->n_last;
   dVector3 gravity;
   dWorldGetGravity(request->world, gravity);
   double g = vec3_length(real3(gravity).at);
@@ -252,7 +246,6 @@ static bool make_kept(contact_joints *joints,
   if (!POOL_RESERVE(joints->pool, joints->bodies, n_bodies) ||
       !POOL_RESERVE(joints->pool, joints->index.slots,
                     serial_table_room(n_bodies)) ||
-      !POOL_RESERVE(joints->pool, joints->places, most) ||
       !POOL_RESERVE(joints->pool, joints->keys, n_told) ||
       !POOL_RESERVE(joints->pool, joints->matches, n_told))
     return false;
@@ -260,25 +253,19 @@ static bool make_kept(contact_joints *joints,
   serial_table_start(&joints->index, n_bodies);
   for (size_t b = 0; b < n_bodies; b++)
     serial_table_add(&joints->index, dBodyGetSerial(joints->bodies[b]), (int)b);
-  for (int i = 0; i < n_told; i++)
-    note(joints, &joints->items[i], &joints->listed[i]);
+  for (int i = 0; i < n_told; i++) note(joints, i);
   contact_memory_unclaim(memory);
   contact_memory_match(memory, joints->keys, joints->n_keys, INFINITY,
                        joints->matches);
-  int n_places = joints->n_keys;
-  for (int run = 0; run < memory->n_runs; run++) {
-    int first = memory->run_first[run], end = memory->run_first[run + 1];
-    int k = memory->claims[first].first_key;
-    const dContact *told = k >= 0 ? &joints->places[k].contact : NULL;
-    for (int e = first; e < end && e < joints->n_last; e++) {
-      if (joints->last_of[e] < 0 || memory->claims[e].taker >= 0) continue;
-      const told_place *last = &joints->last[joints->last_of[e]];
-      opened now;
-      if (open_again(joints, &memory->entries[e], last, way, &now) &&
-          now.gap <= now.hair && now.slid <= now.hair &&
-          now.gap > -0.5 * hair_rest_depth(way, hair_rounding(now.place)))
-        keep(joints, request->world, &now, last, told, n_places++);
-    }
+  for (int e = 0; e < memory->count; e++) {
+    const contact_joint *last =
+        find_item(joints->last, joints->n_last, memory->entries[e].told);
+    opened now;
+    if (last != NULL && last->keeps && memory->claims[e].taker < 0 &&
+        open_again(joints, &memory->entries[e], last, way, &now) &&
+        now.gap <= now.hair && now.slid <= now.hair &&
+        now.gap > -0.5 * hair_rest_depth(way, hair_rounding(now.place)))
+      keep(joints, request->world, &now, last);
   }
   return true;
 }
@@ -298,23 +285,14 @@ bool contact_joints_make(contact_joints *joints,
   return !joints->keeps || make_kept(joints, request);
 }
 
-void contact_joints_end_step(contact_joints *joints,
-                             const contact_memory *memory) {
+void contact_joints_end_step(contact_joints *joints, bool taken) {
   if (joints->made != NULL) dJointGroupEmpty(joints->made);
-  if (memory == NULL) return;
-  joints->n_last = 0;
-  if (!joints->keeps ||
-      !POOL_RESERVE(joints->pool, joints->last_of, memory->count))
-    return;
-  for (int e = 0; e < memory->count; e++) {
-    const contact_joint *of =
-        contact_joints_find(joints, memory->entries[e].told);
-    joints->last_of[e] = of != NULL ? of->place : -1;
-  }
-  told_place *last = joints->last;
-  joints->last = joints->places;
-  joints->places = last;
-  joints->n_last = memory->count;
+  if (!taken) return;
+  contact_joint *last = joints->last;
+  joints->last = joints->items;
+  joints->n_last = joints->n;
+  joints->items = last;
+  joints->n = 0;
 }
 
 void contact_joints_release(contact_joints *joints) {

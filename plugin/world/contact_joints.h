@@ -40,15 +40,12 @@ typedef struct contact_joint {
   dGeomID
       geom[2]; /* of one told, in the order of a snapshot's bodies; NULL: not
                       known to be there */
-  int place;   /* into the places, -1: it is not kept */
-} contact_joint;
-
-/** Where a rigid contact was when the program told of it last. */
-typedef struct told_place {
-  dContact contact;
-  double local[2][3]; /* in the frames of its bodies, the older first */
+  bool
+      keeps; /* rigid: it is kept where the next step is not told of it, from */
+  dContact contact;   /* when the program told of it last, */
+  double local[2][3]; /* in the frames of its bodies, the older first, */
   double normal[3];   /* into the second, in the frame of the first */
-} told_place;
+} contact_joint;
 
 /** Starts as zeros with `pool` set. */
 typedef struct contact_joints {
@@ -56,16 +53,13 @@ typedef struct contact_joints {
   bool keeps;           /* what is missing is kept */
   contact_joint *items; /* [n] by serial, of enabled bodies */
   int n;
-  dJointGroupID made; /* those found and kept */
-  told_place *places; /* of the step in hand, */
-  told_place *last;   /* of the last one, */
-  int *last_of; /* [n_last] and which of these an entry of the memory has, -1:
-                         none */
+  dJointGroupID made;  /* those found and kept */
+  contact_joint *last; /* [n_last] items of the last step */
   int n_last;
   dWorldJoint *listed;    /* of the world */
   dBodyID *bodies;        /* of the world, */
   serial_table index;     /* and by their serials */
-  contact_entry *keys;    /* [n_keys] of those told: number of the place */
+  contact_entry *keys;    /* [n_keys] of those told */
   contact_match *matches; /* [n_keys] */
   int n_keys;
   int *numbers; /* of those whose geoms are there */
@@ -90,9 +84,8 @@ bool contact_joints_make(contact_joints *joints,
                          const contact_joints_request *request);
 
 /** The joints that were made go.
- *  @param memory  what the step left; NULL: it was not taken */
-void contact_joints_end_step(contact_joints *joints,
-                             const contact_memory *memory);
+ *  @param taken  the memory of the last step is this one's now */
+void contact_joints_end_step(contact_joints *joints, bool taken);
 
 /** A joint of the list; NULL for others, and where `joints` is NULL. */
 const contact_joint *contact_joints_find(const contact_joints *joints,

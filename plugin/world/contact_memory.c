@@ -55,7 +55,7 @@ bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
 
 void contact_memory_unclaim(const contact_memory *memory) {
   for (int i = 0; i < memory->count; i++)
-    memory->claims[i] = (contact_claim){-1, -1, i, false};
+    memory->claims[i] = (contact_claim){-1, i, false};
   for (int r = 0; r < memory->n_runs; r++)
     for (int e = memory->run_first[r]; e < memory->run_first[r + 1]; e++)
       memory->claims[memory->run_first[r]].overlapped |=

@@ -49,10 +49,8 @@ typedef struct contact_entry {
 
 /** The match of an entry of the last step. */
 typedef struct contact_claim {
-  int taker;     /* the key that took it, -1 for none */
-  int first_key; /* if the entry is the first of its run: the run's first key in
-                    this step, -1 for none */
-  int next;      /* the entry after the one that was found last by its joint, */
+  int taker; /* the key that took it, -1 for none */
+  int next;  /* the entry after the one that was found last by its joint, */
   bool overlapped; /* and true if one of the run was an overlap */
 } contact_claim;
 
