@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "assembly/assembly.h"
-#include "assembly/recall.h"
 #include "assembly/workspace.h"
 #include "common/vec3.h"
 
@@ -150,7 +149,7 @@ void assembly_remember_contact(const assembly *a, int k, contact_entry *entry) {
   const contact_rows *rows = &a->contact_rows[k];
   const double *p = a->solution.p + a->contact_row[k];
   const world_contact *contact = &a->contacts->items[k];
-  double sign = recall_sign(a->request.world, &contact->point);
+  double sign = memory_sign(a->request.world, &contact->point);
   entry->seconds = a->request.step_size;
   entry->n_rows = rows->n_rows;
   entry->impulses[0] = p[0];

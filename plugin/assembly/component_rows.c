@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "assembly/recall.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
@@ -77,6 +76,27 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
   return facts;
 }
 
+/* The impulses that a solve starts from: what joints and contacts did in the last step,
+ * turned into the rows that they have now; NAN is a row that did nothing. */
+
+static void guess_joint(double guess[], int n_rows, const contact_entry *old) {
+  /* where a stop was reached or left, the rows before its own are the same */
+  for (int i = 0; i < n_rows; i++)
+    guess[i] = old != NULL && i < old->n_rows ? old->impulses[i] : NAN;
+}
+
+static void guess_contact(double guess[], const contact_rows *rows,
+                          const contact_entry *old, double sign) {
+  for (int i = 0; i < rows->n_rows; i++) {
+    if (old == NULL)
+      guess[i] = NAN;
+    else if (i >= 1 && i <= rows->n_sliding)
+      guess[i] = sign * vec3_dot(rows->sliding_axis[i - 1], old->sliding);
+    else
+      guess[i] = old->impulses[i > 0 ? i - rows->n_sliding : 0];
+  }
+}
+
 /* --- rows ------------------------------------------------------------------- */
 
 /* A row of the velocity level becomes one of the scheme's unknown (eq. 20). A
@@ -135,8 +155,7 @@ static void add_joint(assembly *a, component_problem *c, int j) {
   for (int i = 0; i < 6; i++)
     a->joint_row[joint->rows][i] =
         row_of[i] >= 0 ? c->first_row + row_of[i] : -1;
-  recall_joint_impulses(c->guess + first, c->set.n_rows - first,
-                        old_joint(a, j));
+  guess_joint(c->guess + first, c->set.n_rows - first, old_joint(a, j));
 }
 
 /* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
@@ -173,8 +192,8 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     c->overlap |= rows->overlap;
   }
   a->contact_row[k] = c->first_row + first;
-  recall_contact_impulses(c->guess + first, rows, old,
-                          recall_sign(request->world, point));
+  guess_contact(c->guess + first, rows, old,
+                memory_sign(request->world, point));
   if (request->guess != NULL)
     memcpy(c->guess + first, request->guess + 6 * k,
            (size_t)rows->n_rows * sizeof *c->guess);

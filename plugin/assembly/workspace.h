@@ -69,4 +69,14 @@ static inline int component_body(const assembly *a, const component_problem *c,
   return a->components.body_at[c->of->first_body + i];
 }
 
+/* A contact's impulse is remembered as on the body that comes second in its entry: -1
+ * where that is the second of the contact's own, else 1. */
+static inline double memory_sign(const world_snapshot *world,
+                                 const host_contact *point) {
+  return world_serial(world, point->body[0]) >
+                 world_serial(world, point->body[1])
+             ? 1
+             : -1;
+}
+
 #endif

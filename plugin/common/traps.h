@@ -6,18 +6,26 @@
 #include <fenv.h>
 #include <stdbool.h>
 
-/** @return whether there are any, for traps_let_go */
-static inline bool traps_hold(fenv_t *own) {
+typedef struct held_traps {
+  bool held;
+  fenv_t own;
+} held_traps;
+
+static inline void traps_hold(held_traps *traps) {
 #ifdef __GLIBC__ // others have none to be asked for
-  return fegetexcept() != 0 && feholdexcept(own) == 0;
+  traps->held = fegetexcept() != 0 && feholdexcept(&traps->own) == 0;
 #else
-  (void)own;
-  return false;
+  traps->held = false;
 #endif
 }
 
-static inline void traps_let_go(bool held, const fenv_t *own) {
-  if (held) fesetenv(own);
+static inline void traps_let_go(held_traps *traps) {
+  if (traps->held) fesetenv(&traps->own);
 }
+
+/** The program's traps are held until the end of the block. */
+#define HOLD_TRAPS                                                             \
+  __attribute__((cleanup(traps_let_go))) held_traps traps_here;                \
+  traps_hold(&traps_here)
 
 #endif

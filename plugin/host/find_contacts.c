@@ -15,10 +15,8 @@ int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2, double margin,
   if (geom1 == geom2 || (dGeomGetBody(geom1) != NULL &&
                          dGeomGetBody(geom1) == dGeomGetBody(geom2)))
     return 0;
-  fenv_t own;
-  bool held = traps_hold(&own);
+  HOLD_TRAPS;
   int count = gap_collide(geom1, geom2, margin, contacts, room, stride, &why);
-  traps_let_go(held, &own);
   return count < 0 ? -1 : count;
 }
 

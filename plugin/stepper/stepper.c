@@ -208,6 +208,7 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
 }
 
 static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
+  HOLD_TRAPS;
   world_stepper *stepper = context;
   if (++stepper->under_way > 1) return 0; /* the other one's results are here */
   island_threads_follow_fork(&stepper->threads, world);
@@ -371,6 +372,7 @@ static bool solve_first(world_stepper *stepper, const dStepperIsland *islands,
 
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
                          const dStepperIsland *islands, size_t n_islands) {
+  HOLD_TRAPS;
   world_stepper *stepper = context;
   size_t n_bodies = 0, n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
@@ -407,6 +409,7 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
 }
 
 static int stepper_solve(void *context, const dStepperIsland *island) {
+  HOLD_TRAPS;
   world_stepper *stepper = context;
   return !stepper->scheme->by_island || /* solved in begin */
          solve_first(stepper, island, 1);
@@ -415,16 +418,14 @@ static int stepper_solve(void *context, const dStepperIsland *island) {
 static void add_body_energy(world_stepper *stepper, dBodyID id) {
   dMass mass;
   dVector3 turned, gravity;
-  double v[3], spin[3];
+  double v[6], inertia[9];
   dBodyGetMass(id, &mass);
   const dReal *w = dBodyGetAngularVel(id);
   dBodyVectorFromWorld(id, w[0], w[1], w[2], turned);
   real_read(v, dBodyGetLinearVel(id), 3);
-  real_read(spin, turned, 3);
-  stepper->kinetic_energy += 0.5 * mass.mass * vec3_dot(v, v);
-  for (int i = 0; i < 3; i++)
-    stepper->kinetic_energy +=
-        0.5 * spin[i] * vec3_dot(real3(mass.I + 4 * i).at, spin);
+  real_read(v + 3, turned, 3);
+  for (int i = 0; i < 3; i++) real_read(inertia + 3 * i, mass.I + 4 * i, 3);
+  stepper->kinetic_energy += 0.5 * mass_product(mass.mass, inertia, v, v);
 
   if (!dBodyGetGravityMode(id)) return;
   dWorldGetGravity(dBodyGetWorld(id), gravity);
@@ -552,6 +553,7 @@ static void tell_joint(dJointID id, const joint_result *result) {
 }
 
 static void stepper_commit(void *context, const dStepperIsland *island) {
+  HOLD_TRAPS;
   world_stepper *stepper = context;
   if (!stepper->swept) start_commit(stepper);
   const island_result *result = &stepper->islands[island->index];
@@ -661,6 +663,7 @@ static void measure_forces(const world_stepper *stepper,
 }
 
 static void stepper_end(void *context, dWorldID world, int taken) {
+  HOLD_TRAPS;
   world_stepper *stepper = context;
   ode_mlcp_report *report = &stepper->report;
   stepper->left = taken < 0;
@@ -734,47 +737,15 @@ static void stepper_release(void *context, dWorldID world) {
   source->release(source->context, stepper, sizeof *stepper);
 }
 
-/* --- the program's traps --------------------------------------------------------- */
-
-#define HELD(name, parameters, arguments)                                      \
-  static int held_##name parameters {                                          \
-    fenv_t own;                                                                \
-    bool held = traps_hold(&own);                                              \
-    int done = stepper_##name arguments;                                       \
-    traps_let_go(held, &own);                                                  \
-    return done;                                                               \
-  }
-HELD(prepare, (void *context, dWorldID world, dReal step_size),
-     (context, world, step_size))
-HELD(begin,
-     (void *context, dWorldID world, dReal step_size,
-      const dStepperIsland *islands, size_t n_islands),
-     (context, world, step_size, islands, n_islands))
-HELD(solve, (void *context, const dStepperIsland *island), (context, island))
-
-static void held_commit(void *context, const dStepperIsland *island) {
-  fenv_t own;
-  bool held = traps_hold(&own);
-  stepper_commit(context, island);
-  traps_let_go(held, &own);
-}
-
-static void held_end(void *context, dWorldID world, int taken) {
-  fenv_t own;
-  bool held = traps_hold(&own);
-  stepper_end(context, world, taken);
-  traps_let_go(held, &own);
-}
-
 /* --- the public face ------------------------------------------------------------- */
 
 static const dStepperFunctions STEPPER = {
     .struct_size = sizeof(dStepperFunctions),
-    .prepare = held_prepare,
-    .begin = held_begin,
-    .solve = held_solve,
-    .commit = held_commit,
-    .end = held_end,
+    .prepare = stepper_prepare,
+    .begin = stepper_begin,
+    .solve = stepper_solve,
+    .commit = stepper_commit,
+    .end = stepper_end,
     .release = stepper_release};
 
 static world_stepper *attached_stepper(dWorldID world) {
@@ -782,6 +753,21 @@ static world_stepper *attached_stepper(dWorldID world) {
       dWorldGetStepper(world) != &STEPPER)
     return NULL;
   return dWorldGetStepperContext(world);
+}
+
+static dWorldID world_of(dBodyID body) {
+  return body != NULL ? dBodyGetWorld(body) : NULL;
+}
+
+/* The stepper of a world that a call of the public face is about, which `changes` it or
+ * does not; `good`: its other arguments are. */
+static ode_mlcp_error find_stepper(dWorldID world, bool good, bool changes,
+                                   world_stepper **stepper) {
+  if (world == NULL || !good) return ODE_MLCP_BAD_ARGUMENT;
+  *stepper = attached_stepper(world);
+  return *stepper == NULL                       ? ODE_MLCP_NOT_ATTACHED
+         : changes && (*stepper)->under_way > 0 ? ODE_MLCP_IN_STEP
+                                                : ODE_MLCP_OK;
 }
 
 /* A bad option is told as the host tells its own errors: few programs look at
@@ -832,10 +818,9 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
 }
 
 ode_mlcp_error ode_mlcp_detach(dWorldID world) {
-  if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, true, true, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   dWorldSetStepper(world, NULL, NULL);
   return ODE_MLCP_OK;
 }
@@ -843,10 +828,9 @@ ode_mlcp_error ode_mlcp_detach(dWorldID world) {
 ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
                                       ode_mlcp_collision *function,
                                       void *context) {
-  if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, true, true, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   contact_source_release(&stepper->contacts);
   stepper->contacts.function = function;
   stepper->contacts.context = context;
@@ -867,10 +851,9 @@ static bool takes_forces(const world_stepper *stepper) {
 ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
                                       const ode_mlcp_spring *spring,
                                       ode_mlcp_force **force) {
-  if (world == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, force != NULL, true, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   if (!takes_forces(stepper)) return ODE_MLCP_BAD_ARGUMENT;
   return forces_add_spring(&stepper->forces, stepper->source, world, spring,
                            force);
@@ -878,10 +861,10 @@ ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
 
 ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
                                      void *context, ode_mlcp_force **force) {
-  if (body == NULL || f == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
+  world_stepper *stepper;
+  ode_mlcp_error error =
+      find_stepper(world_of(body), f != NULL && force != NULL, true, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   if (!takes_forces(stepper)) return ODE_MLCP_BAD_ARGUMENT;
   return forces_add_function(&stepper->forces, stepper->source, body, f,
                              context, force);
@@ -895,9 +878,10 @@ double ode_mlcp_spring_energy(dWorldID world) {
 }
 
 ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
-  if (body == NULL || velocity == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  world_stepper *stepper;
+  ode_mlcp_error error =
+      find_stepper(world_of(body), velocity != NULL, false, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   if (stepper->scheme->v_alpha == NULL) {
     real_read(velocity, dBodyGetLinearVel(body), 3);
     real_read(velocity + 3, dBodyGetAngularVel(body), 3);
@@ -940,11 +924,10 @@ static void give_report(const world_stepper *stepper, ode_mlcp_report *report,
 ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
                                    ode_mlcp_report *report,
                                    size_t report_size) {
-  if (world == NULL || !(step_size > 0) || !isfinite(step_size))
-    return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
+  world_stepper *stepper;
+  ode_mlcp_error error =
+      find_stepper(world, step_size > 0 && isfinite(step_size), true, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   int taken = dWorldStep(world, step_size);
   if (report != NULL) give_report(stepper, report, report_size);
   return taken ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
@@ -953,9 +936,9 @@ ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
 ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,
                                           ode_mlcp_report *report,
                                           size_t report_size) {
-  if (world == NULL || report == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, report != NULL, false, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   give_report(stepper, report, report_size);
   return ODE_MLCP_OK;
 }
@@ -963,9 +946,9 @@ ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,
 ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
                                            ode_mlcp_contact *contact,
                                            size_t contact_size) {
-  if (world == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, contact != NULL, false, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   const contact_source *source = &stepper->contacts;
   if (index < 0 || index >= source->n_pushed) return ODE_MLCP_BAD_ARGUMENT;
 
@@ -995,9 +978,9 @@ ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
                                          ode_mlcp_event *event,
                                          size_t event_size) {
   ode_mlcp_event own;
-  if (world == NULL || event == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, event != NULL, false, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   const void *state = event_state_of(stepper);
   if (state == NULL || !stepper->scheme->event(state, index, &own))
     return ODE_MLCP_BAD_ARGUMENT;
@@ -1010,9 +993,9 @@ ode_mlcp_last_event_contact_sized(dWorldID world, int index, int k,
                                   ode_mlcp_event_contact *contact,
                                   size_t contact_size) {
   ode_mlcp_event_contact own;
-  if (world == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  world_stepper *stepper;
+  ode_mlcp_error error = find_stepper(world, contact != NULL, false, &stepper);
+  if (error != ODE_MLCP_OK) return error;
   const void *state = event_state_of(stepper);
   if (state == NULL || stepper->scheme->event_contact == NULL ||
       !stepper->scheme->event_contact(state, index, k, &own))
