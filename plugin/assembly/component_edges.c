@@ -25,8 +25,8 @@ typedef struct edge_look {
 } edge_look;
 
 static edge_look look_at(const mlcp_problem *problem,
-                         const mlcp_solution *solution, int i) {
-  const mlcp_friction *set = &problem->frictions[i];
+                         const mlcp_solution *solution,
+                         const mlcp_friction *set) {
   const double slow = SLOW * problem->velocity_floor;
   edge_look of = {.limit = 0};
   if (!(set->ellipse[0] > 0)) return of;
@@ -58,18 +58,11 @@ static edge_look look_at(const mlcp_problem *problem,
   return of;
 }
 
-/* What all sets of an answer come to. */
-typedef struct edges_look {
-  double law, defect; /* J: sums of limit |slip| and of the defects */
-  double off;         /* m/s: the largest */
-  int n_wrong;
-} edges_look;
-
 static edges_look look_at_all(const mlcp_problem *problem,
                               const mlcp_solution *solution) {
   edges_look all = {.off = 0};
   for (int i = 0; i < problem->n_frictions; i++) {
-    const edge_look of = look_at(problem, solution, i);
+    const edge_look of = look_at(problem, solution, &problem->frictions[i]);
     all.off = fmax(all.off, of.off);
     if (!of.slides) continue;
     all.law += of.limit * hypot(of.slip[0], of.slip[1]);
@@ -82,12 +75,6 @@ static edges_look look_at_all(const mlcp_problem *problem,
 /* The share of Coulomb's power that friction lacks. */
 static double lacking(const edges_look *all) {
   return all->law > 0 ? all->defect / all->law : 0;
-}
-
-static double angle_of(const component_problem *c, int i) {
-  const mlcp_friction *set = &c->problem.frictions[i];
-  const double *u = c->set.pairs[set->first_pair].u;
-  return atan2(u[1] / set->ellipse[1], u[0] / set->ellipse[0]);
 }
 
 /* --- turns ------------------------------------------------------------------ */
@@ -112,6 +99,15 @@ static bool is_turned(const mlcp_friction *set, const mlcp_pair a[],
   return fmin(fabs(along), fabs(across)) > WRONG;
 }
 
+/* The rows of an item of the component, NULL of one without edges that can turn. */
+static contact_rows *rows_with_edges(assembly *a, int i) {
+  const item *item = &a->components.items[i];
+  if (item->kind != ITEM_CONTACT || a->contact_row[item->index] < 0)
+    return NULL;
+  contact_rows *rows = &a->contact_rows[item->index];
+  return rows->polygon != NULL && rows->polygon->ellipse[0] > 0 ? rows : NULL;
+}
+
 static void add_work(solver_report *sum, const solver_report *more) {
   sum->factorisations += more->factorisations;
   sum->pivots += more->pivots;
@@ -125,10 +121,10 @@ bool component_edges_follow(assembly *a, component_problem *c,
   const double worth_it = 0.5; // of what was lacking before
   const mlcp_problem *problem = &c->problem;
   ode_mlcp_report *report = &c->out->report;
-  edges_look look = look_at_all(problem, &c->solution);
-  if (look.n_wrong == 0) return true;
+  c->look = look_at_all(problem, &c->solution);
+  if (c->look.n_wrong == 0 || !solver_succeeded(solve->status)) return true;
 
-  size_t n = (size_t)problem->n_frictions, n_rows = (size_t)problem->n_rows;
+  size_t n_rows = (size_t)problem->n_rows;
   size_t size = (size_t)problem->n_pairs * sizeof(mlcp_pair);
   mlcp_pair *first, *pairs;
   mlcp_solution best;
@@ -139,22 +135,17 @@ bool component_edges_follow(assembly *a, component_problem *c,
       !ARENA_TAKE(&a->arena, best.v, 6 * problem->n_bodies) ||
       !ARENA_TAKE(&a->arena, best.p, n_rows) ||
       !ARENA_TAKE(&a->arena, best.beta, 2 * problem->n_pairs) ||
-      !ARENA_TAKE(&a->arena, best.lambda, n))
+      !ARENA_TAKE(&a->arena, best.lambda, problem->n_frictions))
     return false;
-  if (c->turned == NULL) {
-    if (!ARENA_TAKE(&a->arena, c->turned, n)) return false;
-    memset(c->turned, 0, n * sizeof *c->turned);
-  }
   memcpy(first, c->set.pairs, size);
   memcpy(pairs, c->set.pairs, size);
   copy_solution(problem, &best, &c->solution);
 
-  double least = lacking(&look), before = INFINITY;
-  int left = look.n_wrong;
+  double before = INFINITY;
   solver_options again = *options;
-  while (left > 0 && least <= worth_it * before) {
+  while (c->look.n_wrong > 0 && lacking(&c->look) <= worth_it * before) {
     bool turned;
-    before = least;
+    before = lacking(&c->look);
     again.budget = options->budget - solve->work;
     solver_report next = solver_turn_edges(a->solver, problem, &again,
                                            &c->solution, c->set.pairs, &turned);
@@ -171,10 +162,9 @@ bool component_edges_follow(assembly *a, component_problem *c,
       add_work(solve, &next);
       if (!solver_succeeded(next.status)) break;
     }
-    look = look_at_all(problem, &c->solution);
-    if (look.n_wrong > 0 && !(lacking(&look) < least)) break;
-    least = lacking(&look);
-    left = look.n_wrong;
+    edges_look look = look_at_all(problem, &c->solution);
+    if (look.n_wrong > 0 && !(lacking(&look) < before)) break;
+    c->look = look;
     solve->residual = next.residual;
     solve->status = next.status;
     memcpy(pairs, c->set.pairs, size);
@@ -183,49 +173,47 @@ bool component_edges_follow(assembly *a, component_problem *c,
   }
   memcpy(c->set.pairs, pairs, size);
   copy_solution(problem, &c->solution, &best);
-  report->edges_left += left;
-  for (int i = 0; i < problem->n_frictions; i++) {
-    bool turned = is_turned(&problem->frictions[i], first, pairs);
-    report->edges_turned += turned;
-    c->turned[i] |= turned;
+  report->edges_left += c->look.n_wrong;
+  for (int i = 0; i < problem->n_frictions; i++)
+    report->edges_turned += is_turned(&problem->frictions[i], first, pairs);
+  for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
+    contact_rows *rows = rows_with_edges(a, i);
+    if (rows != NULL) rows->guided |= is_turned(rows->polygon, first, pairs);
   }
   return true;
 }
 
 void component_edges_measure(const component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
-  edges_look all = look_at_all(&c->problem, &c->solution);
   report->friction_defect =
-      fmax(report->friction_defect, all.off / c->problem.velocity_floor);
-  report->coulomb_work += all.law;
-  report->friction_work += all.law - all.defect;
+      fmax(report->friction_defect, c->look.off / c->problem.velocity_floor);
+  report->coulomb_work += c->look.law;
+  report->friction_work += c->look.law - c->look.defect;
 }
 
 /* --- what the next step starts from ------------------------------------------ */
 
-/* The direction that the first edge of set i had better have had. */
-static bool best_direction(const component_problem *c, int i,
+/* The direction that the first edge of a set had better have had. */
+static bool best_direction(const component_problem *c, const mlcp_friction *set,
                            const edge_look *of, double to[2]) {
   const double STUCK =
       0.5; /* of the limit: a force that says where it would slip */
-  const mlcp_friction *set = &c->problem.frictions[i];
-  double force = hypot(of->force[0], of->force[1]), at = angle_of(c, i);
+  const double *u = c->set.pairs[set->first_pair].u;
+  bool stuck = hypot(of->force[0], of->force[1]) > STUCK * of->limit;
   for (int d = 0; d < 2; d++)
-    to[d] = of->slides                  ? of->slip[d]
-            : force > STUCK * of->limit ? -of->force[d]
-            : d == 0                    ? cos(at)
-                                        : sin(at);
-  for (int d = 0; d < 2; d++) to[d] /= set->ellipse[d];
+    to[d] = (of->slides ? of->slip[d]
+             : stuck    ? -of->force[d]
+                        : u[d] / set->ellipse[d]) /
+            set->ellipse[d];
   double length = hypot(to[0], to[1]);
   for (int d = 0; d < 2 && length > 0; d++) to[d] /= length;
   return length > 0;
 }
 
 /* True if the set slides along what free flight says. */
-static bool slides_freely(const component_problem *c, int i,
+static bool slides_freely(const component_problem *c, const mlcp_friction *set,
                           const edge_look *of, const double to[2]) {
   const double ALONG = 2e-4; /* rad */
-  const mlcp_friction *set = &c->problem.frictions[i];
   double free[2];
   for (int d = 0; d < 2; d++)
     free[d] =
@@ -235,26 +223,13 @@ static bool slides_freely(const component_problem *c, int i,
 }
 
 void component_edges_remember(assembly *a, const component_problem *c) {
-  int i = 0;
-  for (int k = c->of->first_item; k >= 0; k = a->components.items[k].next) {
-    const item *item = &a->components.items[k];
-    if (item->kind != ITEM_CONTACT || a->contact_row[item->index] < 0) continue;
-    contact_rows *rows = &a->contact_rows[item->index];
-    int sliding = a->contact_row[item->index] - c->first_row + 1;
-    if (rows->n_sliding != 2) continue;
-    while (i < c->problem.n_frictions &&
-           c->problem.frictions[i].first_row < sliding)
-      i++;
-    if (i == c->problem.n_frictions ||
-        c->problem.frictions[i].first_row != sliding ||
-        !(c->problem.frictions[i].ellipse[0] > 0))
-      continue;
-    rows->guided |= c->turned != NULL && c->turned[i];
-    if (!rows->guided) continue;
-    const edge_look of = look_at(&c->problem, &c->solution, i);
+  for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
+    contact_rows *rows = rows_with_edges(a, i);
+    if (rows == NULL || !rows->guided) continue;
+    const edge_look of = look_at(&c->problem, &c->solution, rows->polygon);
     double to[2];
-    if (!best_direction(c, i, &of, to)) continue;
-    rows->guided = !slides_freely(c, i, &of, to);
+    if (!best_direction(c, rows->polygon, &of, to)) continue;
+    rows->guided = !slides_freely(c, rows->polygon, &of, to);
     for (int d = 0; d < 3; d++)
       rows->slip[d] =
           to[0] * rows->sliding_axis[0][d] + to[1] * rows->sliding_axis[1][d];

@@ -12,12 +12,13 @@
 #include "assembly/workspace.h"
 
 /**
- * Turn friction sets until the answer in c->solution is Coulomb's, or as long as half of
- * what lacks goes each time.
+ * Look at the answer in c->solution, into c->look, and turn friction sets until it is
+ * Coulomb's, or as long as half of what lacks goes each time.
  *
  * @param options  of the solve that gave the answer; what is left of its budget is
  *                 spent
- * @param solve    in: that solve, which succeeded; out: with the work of all
+ * @param solve    in: that solve; one that did not succeed is looked at alone; out: with
+ *                 the work of all
  * @return false where memory ran out: answer and sets are as they were.
  */
 bool component_edges_follow(assembly *a, component_problem *c,

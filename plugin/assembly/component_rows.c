@@ -362,7 +362,6 @@ bool component_rows_build(assembly *a, component_problem *c) {
                      .pairs = a->pairs + c->first_pair};
   c->guess = a->guess + c->first_row;
   c->joint_of_row = a->joint_of_row + c->first_row;
-  c->turned = NULL;
   c->solution =
       (mlcp_solution){.v = a->solution.v + 6 * of->first_body,
                       .p = a->solution.p + c->first_row,

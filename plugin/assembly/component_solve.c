@@ -11,6 +11,11 @@
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
 
+/* True if there is an answer, which may miss its tolerance. */
+static bool has_velocities(const solver_report *solve) {
+  return solver_succeeded(solve->status) || solve->status == SOLVER_DEGRADED;
+}
+
 /* Solve the component's own problem, or a projection's (`moves_only`), which is not
  * counted. */
 static solver_report solve_once(assembly *a, component_problem *c,
@@ -32,7 +37,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
   double start = seconds_now();
   solver_report report =
       solver_solve(a->solver, problem, &options, guess, solution);
-  if (!moves_only && solver_succeeded(report.status) &&
+  if (!moves_only && has_velocities(&report) &&
       !component_edges_follow(a, c, &options, &report))
     report.status = SOLVER_NO_MEMORY;
   double seconds = seconds_now() - start;
@@ -139,11 +144,6 @@ static const double NEAR = 1e-6;
 /* True if a change of the problem may help: the budget did not just end. */
 static bool has_no_answer(const solver_report *solve) {
   return solve->status == SOLVER_DEGRADED && !solve->stopped;
-}
-
-/* True if there is an answer, which may miss its tolerance. */
-static bool has_velocities(const solver_report *solve) {
-  return solver_succeeded(solve->status) || solve->status == SOLVER_DEGRADED;
 }
 
 /* Change a problem that has no answer. A bounce is given up only where the answer

@@ -44,6 +44,13 @@ typedef struct assembly {
   int n_fallbacks, n_stopped;
 } assembly;
 
+/* What all friction sets of an answer come to beside Coulomb's law. */
+typedef struct edges_look {
+  double law, defect; /* J: sums of limit |slip| and of the defects */
+  double off;         /* m/s: the largest */
+  int n_wrong;
+} edges_look;
+
 /* One component on its way through the solver. */
 typedef struct component_problem {
   const component *of;
@@ -56,9 +63,9 @@ typedef struct component_problem {
   mlcp_solution solution;
   double *guess;
   int *joint_of_row;
-  bool *turned; /* [n_frictions] by component_edges_follow; NULL: none is */
-  bool overlap; /* one of its contacts is an overlap */
-  double load;  /* N s: what its bodies press with in all */
+  edges_look look;     /* at its solution */
+  bool overlap;        /* one of its contacts is an overlap */
+  double load;         /* N s: what its bodies press with in all */
   double budget, work; /* of all solves of one component, and taken of it */
   outcome *out;
 } component_problem;

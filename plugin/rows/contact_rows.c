@@ -309,8 +309,9 @@ static void add_interval(const making *m, bool proportional, double limit) {
 
 /* A polygon of K edges with a vertex where Coulomb's law (in the ellipse of the
  * two limits) puts the friction that opposes `slip`. */
-static void add_polygon(const making *m, bool proportional,
-                        const double limits[2], const double slip[2]) {
+static const mlcp_friction *add_polygon(const making *m, bool proportional,
+                                        const double limits[2],
+                                        const double slip[2]) {
   const int edges = m->settings->edges;
   row_set *set = m->set;
   double largest = larger_of(limits[0], limits[1]);
@@ -335,6 +336,7 @@ static void add_polygon(const making *m, bool proportional,
         (mlcp_pair){{scale[0] * (c * cos_k - s * sin_k),
                      scale[1] * (s * cos_k + c * sin_k)}};
   }
+  return friction;
 }
 
 /* The friction set that the contact was given as a polygon. */
@@ -408,7 +410,7 @@ static void add_sliding(const making *m) {
     built->guided = m->facts->guided;
     for (int d = 0; d < 2; d++)
       vec3_add_scaled(built->slip, slip[d], m->axis[d]);
-    add_polygon(m, proportional[0], limits, slip);
+    built->polygon = add_polygon(m, proportional[0], limits, slip);
   }
 }
 

@@ -79,8 +79,10 @@ typedef struct contact_rows {
   int n_sliding; /* of these: tangential, right after the normal row */
   double sliding_axis[2][3]; /* their directions */
   double slip[3];            /* what the edges are aligned with, world frame */
-  bool guided;               /* the answer's slip is not that of free flight */
-  bool overlap;              /* it comes apart by moving alone */
+  const mlcp_friction
+      *polygon; /* of sliding, in the set; NULL: none, or a given one */
+  bool guided;  /* the answer's slip is not that of free flight */
+  bool overlap; /* it comes apart by moving alone */
 } contact_rows;
 
 /**
