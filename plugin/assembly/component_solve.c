@@ -148,7 +148,8 @@ static bool has_no_answer(const solver_report *solve) {
 
 /* Change a problem that has no answer. A bounce is given up only where the answer
  * that has it is far off: one that misses the tolerance by rounding is better
- * than an exact one of another problem. @return whether that changed anything. */
+ * than an exact one of another problem (a ball that falls on two points that hold it
+ * fast in test_schemes_st). @return whether that changed anything. */
 static bool ask_less(component_problem *c, const solver_report *solve) {
   return leave_out(c, false) || (solve->residual > NEAR && leave_out(c, true));
 }
