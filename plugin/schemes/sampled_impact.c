@@ -81,10 +81,9 @@ bool sampled_impact(event_state *w) {
   }
   outcome out; /* where there is no problem, Poisson's law holds */
   outcome_start(&out);
-  const impact_request request = {.world = w->s.here, .v = w->now.v};
   ode_mlcp_world_impact *collision = NULL;
   ode_mlcp_error error = impact_problem_build(
-      &request, &w->s.step->pool->source, &collision, &out);
+      w->s.here, w->now.v, &w->s.step->pool->source, &collision, &out);
   bool memory = error != ODE_MLCP_NO_MEMORY;
   if (memory && collision != NULL)
     memory = sample_collision(w, collision);

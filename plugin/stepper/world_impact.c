@@ -12,11 +12,7 @@ static ode_mlcp_error build(const world_snapshot *world, arena *arena,
   if (!ARENA_TAKE(arena, v, 6 * world->n_bodies)) return ODE_MLCP_NO_MEMORY;
   for (int b = 0; b < world->n_bodies; b++)
     memcpy(v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
-  const impact_request request = {
-      .world = world,
-      .v = v,
-      .left_out = out->report.contacts_merged + out->report.contacts_dropped};
-  return impact_problem_build(&request, process()->memory, impact, out);
+  return impact_problem_build(world, v, process()->memory, impact, out);
 }
 
 ode_mlcp_error

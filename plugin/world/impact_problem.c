@@ -21,12 +21,12 @@ static const double SLIP_FLOOR = 1e-9;
 
 /* A contact, or a joint stop that has been reached. */
 typedef struct touch {
-  const host_contact *point; /* NULL: a stop */
-  dJointID joint;            /* NULL: given */
-  int body[2];               /* into the snapshot's bodies, -1 the world */
-  double J[3][2][6];         /* normal, two tangents (0 of a stop) */
-  double surface[3];         /* m/s, added to J V */
-  double mu[2];              /* of the tangents */
+  dJointID joint;    /* NULL: given */
+  int body[2];       /* into the snapshot's bodies, -1 the world */
+  double J[3][2][6]; /* normal, two tangents (0 of a stop) */
+  double surface[3]; /* m/s, added to J V */
+  double mu[2];      /* of the tangents */
+  double along[2];   /* them: how it can slide, where that is one direction */
 } touch;
 
 /* A joint row that is obeyed exactly: J V = target. */
@@ -38,11 +38,11 @@ typedef struct tie {
 
 /* Everything that could collide, then (select_collision) what does. */
 typedef struct collision {
-  const impact_request *request;
   const world_snapshot *world;
-  int *place;     /* per body: among those that may move, or -1 */
-  int *component; /* per body: the first body it is tied to */
-  bool *collides; /* per component's first body */
+  const double *v; /* [6 n_bodies] */
+  int *place;      /* per body: among those that may move, or -1 */
+  int *component;  /* per body: the first body it is tied to */
+  bool *collides;  /* per component's first body */
   touch *touches;
   tie *ties;
   int n_moved, n_touches, n_ties, left_out;
@@ -60,12 +60,17 @@ static bool is_dynamic(const collision *c, int body) {
   return world_is_dynamic(c->world, body);
 }
 
+/* A body's place among those that move, -1: it does not. */
+static int place_of(const collision *c, int body) {
+  return body < 0 ? -1 : c->place[body];
+}
+
 /* Relative velocity of two bodies along J from the kinematic ones alone. */
 static double driven_speed(const collision *c, const int body[2],
                            const double J[2][6]) {
   const int driven[2] = {is_dynamic(c, body[0]) ? -1 : body[0],
                          is_dynamic(c, body[1]) ? -1 : body[1]};
-  return row_rate(J, driven, c->request->v);
+  return row_rate(J, driven, c->v);
 }
 
 static ode_mlcp_error complain(const collision *c, const char *what) {
@@ -88,7 +93,7 @@ static double coefficient(const host_surface *surface, int d) {
 static void align_with_slip(const collision *c, const world_contact *contact,
                             double axis[2][3]) {
   double slip[3], size;
-  world_contact_slip(contact, c->request->v, slip);
+  world_contact_slip(contact, c->v, slip);
   if (!((size = vec3_length(slip)) > SLIP_FLOOR)) return;
   for (int i = 0; i < 3; i++)
     axis[0][i] = (world_contact_swapped(contact) ? -slip[i] : slip[i]) / size;
@@ -101,34 +106,28 @@ static bool has_own_axes(const host_surface *surface) {
          surface->motion[0] != 0 || surface->motion[1] != 0;
 }
 
+/* A contact or a stop. */
 static void add_contact(collision *c, int k) {
   const world_contact *contact = &c->world->contacts.items[k];
   const host_surface *surface = &contact->point.surface;
+  const int *body = contact->point.body;
   touch *added = &c->touches[c->n_touches];
   *added = (touch){
-      .point = &contact->point,
       .joint = contact->joint >= 0 ? c->world->joints[contact->joint].id : NULL,
-      .body = {contact->point.body[0], contact->point.body[1]}};
-  if (!is_dynamic(c, added->body[0]) && !is_dynamic(c, added->body[1])) return;
+      .body = {body[0], body[1]}};
+  if (!is_dynamic(c, body[0]) && !is_dynamic(c, body[1])) return;
   c->n_touches++;
+  world_contact_jacobian(&c->world->contacts, k, added->J[0]);
+  if (contact->stop >= 0) return;
   double axis[2][3];
-  host_contact_axes(axis, added->point);
+  host_contact_axes(axis, &contact->point);
   if (!has_own_axes(surface)) align_with_slip(c, contact, axis);
-  host_contact_jacobian(added->J[0], added->point, added->point->normal);
   added->surface[0] = -surface->motion[2];
   for (int d = 0; d < 2; d++) {
-    host_contact_jacobian(added->J[1 + d], added->point, axis[d]);
+    host_contact_jacobian(added->J[1 + d], &contact->point, axis[d]);
     added->surface[1 + d] = -surface->motion[d];
     added->mu[d] = coefficient(surface, d);
   }
-}
-
-static void add_stop(collision *c, int k) {
-  const world_contact *stop = &c->world->contacts.items[k];
-  touch *added = &c->touches[c->n_touches++];
-  *added = (touch){.joint = c->world->joints[stop->joint].id,
-                   .body = {stop->point.body[0], stop->point.body[1]}};
-  world_contact_jacobian(&c->world->contacts, k, added->J[0]);
 }
 
 /* In an impact a finite force is none: a bound is 0 or infinite. */
@@ -172,14 +171,8 @@ static bool collect(collision *c) {
     for (unsigned i = 0; i < world->joint_rows[joint->rows].rows.count; i++)
       add_joint_row(c, joint, i);
   }
-  for (int k = 0; k < contacts->n; k++) {
-    const world_contact *contact = &contacts->items[k];
-    if (!contact->active) continue;
-    if (contact->stop >= 0)
-      add_stop(c, k);
-    else
-      add_contact(c, k);
-  }
+  for (int k = 0; k < contacts->n; k++)
+    if (contacts->items[k].active) add_contact(c, k);
   return true;
 }
 
@@ -190,13 +183,9 @@ static void unite(const collision *c, int parent[], const int body[2]) {
     unite_sets(parent, body[0], body[1]);
 }
 
-static int some_dynamic(const collision *c, const int body[2]) {
-  return body[is_dynamic(c, body[0]) ? 0 : 1];
-}
-
-/* True if what ties `body` together collides. */
-static bool takes_part(const collision *c, const int body[2]) {
-  return c->collides[c->component[some_dynamic(c, body)]];
+/* The first body of what is tied to a touch or tie. */
+static int component_of(const collision *c, const int body[2]) {
+  return c->component[body[is_dynamic(c, body[0]) ? 0 : 1]];
 }
 
 static void select_collision(collision *c) {
@@ -212,10 +201,8 @@ static void select_collision(collision *c) {
   }
   for (int i = 0; i < c->n_touches; i++) {
     const touch *touch = &c->touches[i];
-    double speed =
-        touch->surface[0] + row_rate(touch->J[0], touch->body, c->request->v);
-    if (speed < -APPROACHING)
-      c->collides[component[some_dynamic(c, touch->body)]] = true;
+    double speed = touch->surface[0] + row_rate(touch->J[0], touch->body, c->v);
+    if (speed < -APPROACHING) c->collides[component_of(c, touch->body)] = true;
   }
 
   c->n_moved = 0;
@@ -224,10 +211,11 @@ static void select_collision(collision *c) {
       c->place[b] = c->n_moved++;
   int n_touches = 0, n_ties = 0;
   for (int i = 0; i < c->n_touches; i++)
-    if (takes_part(c, c->touches[i].body))
+    if (c->collides[component_of(c, c->touches[i].body)])
       c->touches[n_touches++] = c->touches[i];
   for (int i = 0; i < c->n_ties; i++)
-    if (takes_part(c, c->ties[i].body)) c->ties[n_ties++] = c->ties[i];
+    if (c->collides[component_of(c, c->ties[i].body)])
+      c->ties[n_ties++] = c->ties[i];
   c->n_touches = n_touches;
   c->n_ties = n_ties;
 }
@@ -291,7 +279,7 @@ static ode_mlcp_error take_velocities(reduction *work) {
   for (int i = 0; i < n; i++) work->map[i * (n + 1)] = 1;
   for (int b = 0; b < work->c->world->n_bodies; b++)
     if (work->c->place[b] >= 0)
-      memcpy(&work->u[6 * work->c->place[b]], work->c->request->v + 6 * b,
+      memcpy(&work->u[6 * work->c->place[b]], work->c->v + 6 * b,
              6 * sizeof *work->u);
   return ODE_MLCP_OK;
 }
@@ -313,7 +301,7 @@ static ode_mlcp_error reduce(reduction *work, arena *arena) {
     if (!factor_mass(&c->world->bodies[b], &root[place]))
       return complain(c, "an inertia is not positive definite");
     apply_root(&y[6 * place], root[place].linear, root[place].upper,
-               c->request->v + 6 * b);
+               c->v + 6 * b);
   }
   for (int k = 0; k < n; k++) scale = fmax(scale, fabs(y[k]));
   for (int i = 0; i < c->n_ties; i++) {
@@ -321,7 +309,7 @@ static ode_mlcp_error reduce(reduction *work, arena *arena) {
     double *row = &rows[i * n];
     memset(row, 0, (size_t)n * sizeof *row);
     for (int side = 0; side < 2; side++) {
-      int place = tie->body[side] < 0 ? -1 : c->place[tie->body[side]];
+      int place = place_of(c, tie->body[side]);
       if (place < 0) continue;
       apply_root(&row[6 * place], 1 / root[place].linear,
                  root[place].lower_inverse, tie->J[side]);
@@ -370,7 +358,7 @@ static bool reduce_row(const reduction *work, int i, int direction) {
   work->surface[at] =
       touch->surface[direction] + driven_speed(c, touch->body, J);
   for (int side = 0; side < 2; side++) {
-    int place = touch->body[side] < 0 ? -1 : c->place[touch->body[side]];
+    int place = place_of(c, touch->body[side]);
     for (int k = 0; k < 6 && place >= 0; k++) {
       const double *part = &work->map[(size_t)(6 * place + k) * (size_t)s];
       work->surface[at] += J[side][k] * work->offset[6 * place + k];
@@ -429,9 +417,8 @@ static bool only_slide(const reduction *work, int i, double along[2]) {
 }
 
 static bool is_planar(const reduction *work) {
-  double along[2];
   for (int i = 0; i < work->c->n_touches; i++)
-    if (!only_slide(work, i, along)) return false;
+    if (!only_slide(work, i, work->c->touches[i].along)) return false;
   return true;
 }
 
@@ -482,8 +469,7 @@ static bool fill_bodies(ode_mlcp_world_impact *impact, const reduction *work) {
     }
     for (int k = 0; k < 6; k++) {
       double v = velocity_at(impact, (int)at + k, work->u);
-      impact->joint_jump =
-          fmax(impact->joint_jump, fabs(v - c->request->v[6 * b + k]));
+      impact->joint_jump = fmax(impact->joint_jump, fabs(v - c->v[6 * b + k]));
     }
   }
   return true;
@@ -515,9 +501,8 @@ static bool fill_contacts(ode_mlcp_world_impact *impact,
     memcpy(&Jn[i * s], row, (size_t)s * sizeof *Jn);
     surface[i * (1 + t)] = own_surface[0];
 
-    double along[2], share[2];
+    const double *along = touch->along;
     if (t == 1) {
-      only_slide(work, i, along);
       mu[i] = mu_along(touch->mu, along);
       for (int j = 0; j < s; j++)
         Jt[i * s + j] = along[0] * row[s + j] + along[1] * row[2 * s + j];
@@ -530,10 +515,10 @@ static bool fill_contacts(ode_mlcp_world_impact *impact,
     if (touch->mu[0] != touch->mu[1]) mu[i] = fmin(mu[i], MU_INFINITE);
     for (int d = 0; d < 2; d++) {
       bool equal = touch->mu[d] == mu[i] || mu[i] == 0;
-      share[d] = equal ? 1 : fmin(touch->mu[d], MU_INFINITE) / mu[i];
+      double share = equal ? 1 : fmin(touch->mu[d], MU_INFINITE) / mu[i];
       for (int j = 0; j < s; j++)
-        Jt[(2 * i + d) * s + j] = share[d] * row[(1 + d) * s + j];
-      surface[3 * i + 1 + d] = share[d] * own_surface[1 + d];
+        Jt[(2 * i + d) * s + j] = share * row[(1 + d) * s + j];
+      surface[3 * i + 1 + d] = share * own_surface[1 + d];
     }
   }
   return true;
@@ -562,6 +547,7 @@ static ode_mlcp_error assemble(reduction *work, collision *c,
              : ODE_MLCP_NO_MEMORY;
 }
 
+/* @param impact  out: stays NULL where nothing collides */
 static ode_mlcp_error build(collision *c, ode_mlcp_world_impact **impact) {
   if (c->n_touches == 0 || c->n_moved == 0) return ODE_MLCP_OK;
   if (c->n_touches > MOST)
@@ -583,16 +569,18 @@ static ode_mlcp_error build(collision *c, ode_mlcp_world_impact **impact) {
   return error;
 }
 
-ode_mlcp_error impact_problem_build(const impact_request *request,
+ode_mlcp_error impact_problem_build(const world_snapshot *world,
+                                    const double v[],
                                     const memory_source *source,
                                     ode_mlcp_world_impact **impact,
                                     outcome *out) {
   *impact = NULL;
-  collision c = {.request = request,
-                 .world = request->world,
-                 .left_out = request->left_out,
-                 .arena.source = source,
-                 .out = out};
+  collision c = {
+      .world = world,
+      .v = v,
+      .left_out = out->report.contacts_merged + out->report.contacts_dropped,
+      .arena.source = source,
+      .out = out};
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
   arena_start(&c.arena);
   if (collect(&c)) {

@@ -4,20 +4,18 @@
 
 #include "world/world.h"
 
-typedef struct impact_request {
-  const world_snapshot *world; /* contacts and stops that are active touch */
-  const double *v;             /* [6 n_bodies] before the impact */
-  int left_out;                /* contacts left out so far */
-} impact_request;
-
 /**
  * What collides, as ode_mlcp_impact_problem_of_world describes it.
  *
+ * @param world   its contacts and stops that are active touch
+ * @param v       [6 n_bodies] before the impact
+ * @param out     its report counts the contacts that are left out so far
  * @param impact  out: NULL where nothing collides, and on failure; to be ended
  *                with ode_mlcp_world_impact_destroy
  * @return errors as those of ode_mlcp_impact_problem_of_world, with the message.
  */
-ode_mlcp_error impact_problem_build(const impact_request *request,
+ode_mlcp_error impact_problem_build(const world_snapshot *world,
+                                    const double v[],
                                     const memory_source *source,
                                     ode_mlcp_world_impact **impact,
                                     outcome *out);
