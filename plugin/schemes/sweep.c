@@ -686,7 +686,7 @@ static bool start_way(step_sweep *sweep, const sweep_way *way, const double u[],
 
 /* @param v  [6 n_bodies] their velocities there, which say what they may meet */
 static void put_on_way(const sweep_way *way, const double v[], on_way *on) {
-  world_place(way->home, way->from->poses, on->places);
+  world_place(way->home, way->from->poses, on->places, false);
   for (int b = 0; b < way->home->n_bodies; b++) {
     dBodyID id = on->request.bodies[b];
     real_read(on->v + 6 * b, dBodyGetLinearVel(id), 3);
@@ -696,7 +696,7 @@ static void put_on_way(const sweep_way *way, const double v[], on_way *on) {
 }
 
 static void put_back(const sweep_way *way, const on_way *on) {
-  world_put_back(way->home, on->places);
+  world_put_back(way->home, on->places, false);
   for (int b = 0; b < way->home->n_bodies; b++)
     set_velocity(way->home->bodies[b].id, on->v + 6 * b);
 }

@@ -74,8 +74,6 @@ static int end_of_pair(const world_snapshot *world, int first) {
 /* Those of a pair that a program made together follow each other. */
 bool asked_contacts_find(world_snapshot *world) {
   int left = 0, *match;
-  world->n_asked = 0;
-  if (world->settings.asker == NULL) return true;
   if (!ARENA_TAKE(&world->arena, world->asked, world->contacts.n) ||
       !ARENA_TAKE(&world->arena, match, world->contacts.n))
     return false;

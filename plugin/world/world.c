@@ -542,7 +542,7 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   world->arena.source = &settings->pool->source;
   world->n_bodies = (int)n_bodies;
   world->n_joints = (int)n_joints;
-  world->n_joint_rows = 0;
+  world->n_joint_rows = world->n_asked = 0;
 
   arena_start(&world->arena);
   if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
@@ -560,7 +560,8 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   if (!read_joints(&r, islands, n_islands) || !read_given(&r) ||
       !merge_contacts(&r, 0, keeps(world)))
     return false;
-  if (!asked_contacts_find(world)) return outcome_no_memory(out);
+  if (settings->asker != NULL && !asked_contacts_find(world))
+    return outcome_no_memory(out);
   if (settings->measure) measure_depth(&world->contacts, out);
   return true;
 }
@@ -587,10 +588,8 @@ static bool check_poses(const world_snapshot *home, const world_pose poses[],
   return true;
 }
 
-/* Joints read the body alone, so its geoms need not hear of it: spaces list what
- * moved, and islands on other threads have geoms in the same ones. */
-static void move_bodies(const world_snapshot *world, const world_pose poses[],
-                        host_place places[], bool alone) {
+void world_place(const world_snapshot *world, const world_pose poses[],
+                 host_place places[], bool alone) {
   for (int b = 0; b < world->n_bodies; b++) {
     dBodyID id = world->bodies[b].id;
     host_place *place = &places[b];
@@ -605,22 +604,13 @@ static void move_bodies(const world_snapshot *world, const world_pose poses[],
   }
 }
 
-static void put_bodies_back(const world_snapshot *world,
-                            const host_place places[], bool alone) {
+void world_put_back(const world_snapshot *world, const host_place places[],
+                    bool alone) {
   for (int b = 0; b < world->n_bodies; b++) {
     const host_place *place = &places[b];
     dBodyStepperPlace(world->bodies[b].id, place->position, place->quaternion,
                       place->rotation, !alone);
   }
-}
-
-void world_place(const world_snapshot *home, const world_pose poses[],
-                 host_place places[]) {
-  move_bodies(home, poses, places, false);
-}
-
-void world_put_back(const world_snapshot *home, const host_place places[]) {
-  put_bodies_back(home, places, false);
 }
 
 static double displacement_along(const double J[6], const host_body *body,
@@ -687,18 +677,14 @@ static bool read_source(world_reader *r) {
   return merge_contacts(r, first, false);
 }
 
-/* m, rad: as far as that from where the step found bodies the contacts are those
- * found there, with gaps that change along their normals; what is of second order
- * in it is less than rounding. */
-static const double HARDLY_MOVED = 1e-10;
-
+/* As near to where the step found bodies the contacts are those found there, with gaps
+ * that change along their normals: what is of second order in it is less than rounding. */
 static bool hardly_moved(const host_body *body, const world_pose *pose) {
+  const double hair = hair_touch(body->position);
   for (int i = 0; i < 3; i++)
-    if (!(fabs(pose->position[i] - body->position[i]) <= HARDLY_MOVED))
-      return false;
+    if (!(fabs(pose->position[i] - body->position[i]) <= hair)) return false;
   for (int i = 0; i < 4; i++)
-    if (!(fabs(pose->quaternion[i] - body->quaternion[i]) <=
-          0.5 * HARDLY_MOVED))
+    if (!(fabs(pose->quaternion[i] - body->quaternion[i]) <= 0.5 * hair))
       return false;
   return true;
 }
@@ -793,12 +779,9 @@ static bool read_at(world_reader *r, const world_snapshot *home,
       !ARENA_TAKE(&world->arena, places, n_bodies))
     return outcome_no_memory(out);
   if (!check_poses(home, poses, out)) return false;
-  /* what is found by its address there */
-  for (int b = 0; b < home->n_bodies; b++)
-    world->bodies[b].id = home->bodies[b].id;
-  move_bodies(r->world, poses, places, r->errors);
+  world_place(home, poses, places, r->errors);
   bool read = read_moved(r, home, poses);
-  put_bodies_back(r->world, places, r->errors);
+  world_put_back(home, places, r->errors);
   return read;
 }
 

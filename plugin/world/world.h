@@ -141,13 +141,16 @@ typedef struct host_place {
   dMatrix3 rotation;
 } host_place;
 
-/** Put the host's bodies and their geoms at other poses, [home->n_bodies], until
- *  world_put_back.
- *  @param places  [home->n_bodies] out: where they were */
+/** Put the host's bodies at other poses, [home->n_bodies], until world_put_back.
+ *  @param places  [home->n_bodies] out: where they were
+ *  @param alone   for what reads bodies alone, as joints do, their geoms do not hear of
+ *                 it: spaces list what moved, and islands on other threads have geoms in
+ *                 the same ones */
 void world_place(const world_snapshot *home, const world_pose poses[],
-                 host_place places[]);
+                 host_place places[], bool alone);
 /** Put them back bit for bit. */
-void world_put_back(const world_snapshot *home, const host_place places[]);
+void world_put_back(const world_snapshot *home, const host_place places[],
+                    bool alone);
 
 /**
  * Look at a world at other poses.
@@ -280,7 +283,7 @@ bool patch_thin_out(double cfm, double way, world_contact *const contacts[],
 /* --- asked again ------------------------------------------------------------- */
 
 /** Find the contacts of `world`, just read, that its geoms repeat: their features are
- *  known then, too. Without settings.asker there are none.
+ *  known then, too. It asks by settings.asker.
  *  @return false where memory ran out. */
 bool asked_contacts_find(world_snapshot *world);
 
