@@ -1,7 +1,8 @@
 /* Contacts with what neighbours cover: a body of several geoms, the world with all
  * that has no body, is one solid. Its geoms are asked one by one, and the edge of
  * a tile has normals of its own that the floor does not have. Such a contact would
- * push sideways what comes near.
+ * push sideways what comes near, and what overlaps does so under ap and ah, too ("tiles
+ * 1 0.002 1.1" of tests/test_preload_floors.sh).
  */
 #ifndef ODE_MLCP_WORLD_INNER_CONTACTS_H
 #define ODE_MLCP_WORLD_INNER_CONTACTS_H
