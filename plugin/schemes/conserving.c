@@ -43,7 +43,6 @@ struct conserving_state {
   double *start_v;       /* [6 n_bodies] */
   int *group;            /* [n_bodies] tied together by rows */
   bool *touches;         /* [n_bodies] a contact of its group is active */
-  bool *free;            /* [n_bodies] no row acts on it, in a damped step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *end_of;         /* [here's contacts] contact in `there`, -1: lost */
   extra_row *end_rows; /* what velocities at the end obey beside joints */
@@ -58,8 +57,7 @@ bool conserving_reserve(second_order *s) {
   return (s->conserving != NULL &&
           ARENA_TAKE(arena, s->conserving->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->conserving->group, n) &&
-          ARENA_TAKE(arena, s->conserving->touches, n) &&
-          ARENA_TAKE(arena, s->conserving->free, n)) ||
+          ARENA_TAKE(arena, s->conserving->touches, n)) ||
          outcome_no_memory(s->step->out);
 }
 
@@ -80,23 +78,6 @@ static const host_joint_rows *rows_of(const world_snapshot *world, int joint) {
   return rows >= 0 ? &world->joint_rows[rows] : NULL;
 }
 
-/* The rows of a damped step: those at its start, for the velocities at its end.
- * Errors are left to the correction of poses. */
-static void hold_at_start(second_order *s, int j,
-                          const host_joint_rows *before) {
-  host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
-  const joint_row_state *states =
-      s->conserving->row_states + 6 * s->middle.joints[j].rows;
-  for (unsigned i = 0; i < rows->rows.count; i++) {
-    const joint_row_state *state = &states[i];
-    if (!state->holds) continue;
-    memcpy(rows->rows.J[i], before->rows.J[state->before],
-           sizeof rows->rows.J[i]);
-    rows->rows.rhs[i] = state->target;
-    rows->correction[i] = 0;
-  }
-}
-
 static bool prepare_joint(second_order *s, int j, double h) {
   const world_joint *joint = &s->home.joints[j];
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
@@ -109,7 +90,7 @@ static bool prepare_joint(second_order *s, int j, double h) {
 
   /* motors ask the velocity at the end for their target: on the mean one they
    * would have it alternate */
-  for (unsigned i = 0; i < rows->rows.count && !s->damped; i++) {
+  for (unsigned i = 0; i < rows->rows.count; i++) {
     double *rhs = &rows->rows.rhs[i];
     if (rows->rows.cfm[i] > s->home.cfm || rows->soft[i]) {
       /* a spring's force is that at the start, and what the step makes of it */
@@ -141,7 +122,6 @@ static bool prepare_joint(second_order *s, int j, double h) {
   double small = SMALL_ERROR * h / s->step->step_size;
   for (int k = 0; k < n && worst > small; k++)
     states[index[k]].kept = states[index[k]].error;
-  if (s->damped) hold_at_start(s, j, before);
   return true;
 }
 
@@ -350,25 +330,6 @@ static void end_of_turn(const double R0[9], const double R1[9],
   mat3_apply(momentum, inertia1, w1);
 }
 
-/* As build_body, for the velocities u at the end of a damped step: its inertia
- * is that at the start, and does not turn. */
-static void build_damped_body(second_order *s, const motion *from, int b,
-                              double missing[6]) {
-  const host_body *body = &s->home.bodies[b];
-  double *mass = s->mass + 36 * b;
-  double R0[9], I0[9], change[6];
-  turn_inertia(s, b, &from->poses[b], R0, I0);
-  memset(mass, 0, 36 * sizeof *mass);
-  for (int i = 0; i < 3; i++) {
-    mass[7 * i] = body->mass;
-    for (int k = 0; k < 3; k++) mass[6 * (3 + i) + 3 + k] = I0[3 * i + k];
-  }
-  for (int i = 0; i < 6; i++)
-    change[i] = s->u[6 * b + i] - s->conserving->start_v[6 * b + i];
-  matrix6_apply(missing, mass, change);
-  for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
-}
-
 /* J'p depends on u, too. Without, the rounds of a taut chain grow by
  * (h omega)^2 / 4 each, omega being that of its load's swing. */
 static void add_geometric(second_order *s, int j, double h) {
@@ -465,10 +426,7 @@ static bool free_motion(second_order *s, const motion *from, const motion *to,
     double inverse[36], missing[6], change[6];
     memcpy(s->x_free + 6 * b, s->u + 6 * b, 6 * sizeof *s->u);
     if (s->home.bodies[b].kinematic) continue;
-    if (s->damped)
-      build_damped_body(s, from, b, missing);
-    else
-      build_body(s, from, to, b, h, missing);
+    build_body(s, from, to, b, h, missing);
     if (!matrix6_invert(inverse, s->mass + 36 * b))
       return outcome_fail(s->step->out,
                           "body %lu has no finite inverse of its mass",
@@ -479,53 +437,6 @@ static bool free_motion(second_order *s, const motion *from, const motion *to,
   return true;
 }
 
-/* Bodies that no row acts on. */
-static void find_free(second_order *s) {
-  const world_snapshot *at = &s->middle;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    s->conserving->free[b] = world_is_dynamic(&s->home, b);
-  for (int j = 0; j < at->n_joints; j++)
-    for (int side = 0; side < 2 && at->joints[j].rows >= 0; side++)
-      if (at->joints[j].body[side] >= 0)
-        s->conserving->free[at->joints[j].body[side]] = false;
-  for (int k = 0; k < s->here->contacts.n; k++) {
-    const world_contact *contact = &s->here->contacts.items[k];
-    for (int side = 0; side < 2 && contact->active; side++)
-      if (contact->point.body[side] >= 0)
-        s->conserving->free[contact->point.body[side]] = false;
-  }
-}
-
-/* The turn of a damped step. A body that is free turns about its angular momentum L,
- * by 2 T / |L| a second, and its velocity with it: in its own frame neither changes,
- * so that L and energy stay what they are however far it turns. One that rows
- * act on turns by what they leave it, and its energy does not grow on the way. */
-static void turn_damped(const second_order *s, const motion *from, int b,
-                        double h, world_pose *to, double end[3]) {
-  const double *u = s->u + 6 * b + 3;
-  double rotation[9], I0[9], I1[9], L[3], turn[4], R[9];
-  turn_inertia(s, b, &from->poses[b], rotation, I0);
-  mat3_apply(L, I0, u);
-  double square = vec3_dot(L, L), work = vec3_dot(L, u);
-  vec3_copy(end, u);
-  if (!s->home.bodies[b].gyroscopic || !(square > 0)) return;
-  if (s->conserving->free[b]) {
-    double axis[3] = {0, 0, 0};
-    vec3_add_scaled(axis, h * work / square, L);
-    quaternion_from_turn(turn, axis);
-    quaternion_multiply(to->quaternion, turn, from->poses[b].quaternion);
-    quaternion_normalise(to->quaternion);
-    quaternion_to_rotation(R, turn);
-    mat3_apply(end, R, u);
-    return;
-  }
-  turn_inertia(s, b, to, rotation, I1);
-  mat3_apply(L, I1, u);
-  double after = vec3_dot(L, u);
-  if (after > work)
-    for (int i = 0; i < 3; i++) end[i] = sqrt(work / after) * u[i];
-}
-
 /* Poses that the mean velocities lead to, and the velocities there. */
 static void arrive(const second_order *s, const motion *from, double h,
                    motion *to) {
@@ -534,10 +445,8 @@ static void arrive(const second_order *s, const motion *from, double h,
     const double *u = s->u + 6 * b, *v = s->conserving->start_v + 6 * b;
     double *end = to->v + 6 * b;
     world_pose_move_cayley(&to->poses[b], &from->poses[b], u, h);
-    if (s->home.bodies[b].kinematic || s->damped) {
-      memcpy(end, s->damped ? u : v, 6 * sizeof *end);
-      if (!s->home.bodies[b].kinematic)
-        turn_damped(s, from, b, h, &to->poses[b], end + 3);
+    if (s->home.bodies[b].kinematic) {
+      memcpy(end, v, 6 * sizeof *end);
       continue;
     }
     for (int i = 0; i < 6; i++) end[i] = 2 * u[i] - v[i];
@@ -673,7 +582,7 @@ static bool project_velocities(second_order *s, double h, int n_end,
     to->carry_with[b] = set_of(s->conserving->group, b);
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
-      to->carry[i] = s->damped ? 0 : v[i] - to->v[i];
+      to->carry[i] = v[i] - to->v[i];
       to->v[i] = v[i];
     }
   }
@@ -702,7 +611,7 @@ static bool reserve_contacts(second_order *s) {
 static void start_velocities(second_order *s, const motion *from, double h) {
   for (int b = 0; b < s->home.n_bodies; b++) {
     double share = 0, before = from->carry_h[b];
-    if (before > 0 && !s->damped)
+    if (before > 0)
       share = CARRIED * fmin(1, h * h / (before * before));
     for (int i = 6 * b; i < 6 * b + 6; i++) {
       s->conserving->start_v[i] = from->v[i] - share * from->carry[i];
@@ -718,7 +627,7 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
                        to->poses, s->rows, s->conserving->end_rows, n_end);
   memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
-  for (int j = 0; j < s->home.n_joints && !s->damped; j++)
+  for (int j = 0; j < s->home.n_joints; j++)
     add_geometric(s, j, h);
   const step_weights weights = s->rule->weights(step->options, h);
   return second_order_sum_forces(s, &weights, &s->middle, from, to, to->v,
@@ -803,25 +712,6 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
   return true;
 }
 
-/* A step in the place of one whose rounds do not end, as they do not where joints
- * hold a mechanism so that nothing of it can move on their surfaces: of first
- * order, with the rows at its start, and it takes energy out, never in. */
-static bool damp(second_order *s, const motion *from, double h, motion *to,
-                 int *n_end) {
-  const int ROUNDS = 2; /* the second aims friction, */
-  bool aim = true;      /* where the first found it off */
-  for (int round = 0; round < ROUNDS && aim; round++) {
-    s->again = round > 0;
-    if (!solve_round(s, from, to, h, n_end)) return false;
-    (void)take_over(s, h, 0);
-    arrive(s, from, h, to);
-    aim = second_order_aim(s, &s->middle, s->u,
-                           second_order_energy(s, from, from->v));
-  }
-  s->unsettled = false;
-  return true;
-}
-
 static bool take_step(second_order *s, const motion *from, double h,
                       motion *to) {
   start_velocities(s, from, h);
@@ -838,12 +728,11 @@ static bool take_step(second_order *s, const motion *from, double h,
   }
   prepare_contacts(s);
   if (!second_order_shift(s, &s->middle, s->conserving->start_v,
-                          s->damped ? 0 : 0.5))
+                          0.5))
     return false;
-  if (s->damped) find_free(s);
   arrive(s, from, h, to);
   int n_end = 0;
-  if (!(s->damped ? damp : settle)(s, from, h, to, &n_end)) return false;
+  if (!settle(s, from, h, to, &n_end)) return false;
   second_order_unshift(s, &s->middle);
   return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
 }

@@ -6,9 +6,7 @@
 
 #include "schemes/second_order.h"
 
-/** Sets s->unsettled where the rounds do not end: the step is too large. With
- *  s->damped it is one of first order instead, which needs no rounds: angular
- *  momentum is kept but for the turning of inertias, and energy gets less. */
+/** Sets s->unsettled where the rounds do not end: the step is too large. */
 extern const step_rule conserving_rule;
 
 /** Room for a step of the bodies of `home`, after second_order_reserve.

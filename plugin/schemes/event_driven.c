@@ -561,8 +561,7 @@ static bool correct(event_state *w, double last) {
 }
 
 /* True if it may be joints with what does not move that keep the rounds from
- * ending. A mechanism that is free keeps its momentum instead, and a damped step
- * knows no forces that vary. */
+ * ending. A mechanism that is free keeps its momentum instead. */
 static bool can_damp(const event_state *w) {
   const force_list *forces = w->s.step->forces;
   const world_snapshot *home = &w->s.home;
@@ -612,7 +611,7 @@ static bool gains_energy(const event_state *w, double h) {
 
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the
  * rounds get no further at half a size than at the whole, no size will do: the rest of
- * the host's step is taken damped. */
+ * the host's step is one of first order. */
 static bool try_step(event_state *w, double *size) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool damps = can_damp(w);
@@ -623,7 +622,7 @@ static bool try_step(event_state *w, double *size) {
   const int MOST_FAILED = damps ? 10 : 20; /* sizes of the host's step */
   const double CLOSE =
       1e-3; /* of the rounds: then a smaller step gets closer */
-  double whole = *size, unrest = INFINITY;
+  double unrest = INFINITY;
   int n_stayed = 0;
   while (!w->crowded) {
     if (!event_try(w, *size)) return false;
@@ -640,8 +639,7 @@ static bool try_step(event_state *w, double *size) {
     }
     event_report(w)->not_converged = 1;
     if (!may_damp && (forces || !gains_energy(w, *size))) return true;
-    w->s.damped = true;
-    *size = whole;
+    w->crowded = true;
   }
   return true;
 }
@@ -756,7 +754,7 @@ static void start_step(event_state *w) {
   w->now.time = w->s.step->time;
   w->n_entries = 0;
   w->n_events = w->n_failed = 0;
-  w->crowded = w->s.damped = false;
+  w->crowded = false;
   w->draw_work = DRAW_WORK;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];

@@ -73,7 +73,6 @@ struct second_order {
   bool *free;    /* [n_bodies] no row acts on it, in a step of first order */
   bool *stiff;   /* [n_bodies] see second_order_find_stiff */
   bool detects;  /* steps are cut where contacts begin or end to slip */
-  bool damped; /* asked for: a step that is taken as it is, see conserving.h */
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */
   bool stays;     /* its rounds neither shrank nor grew */
