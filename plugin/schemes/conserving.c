@@ -39,10 +39,10 @@ typedef struct joint_row_state {
 } joint_row_state;
 
 struct conserving_state {
-  world_snapshot before; /* joints at the start of a step */
-  double *start_v;       /* [6 n_bodies] */
-  int *group;            /* [n_bodies] tied together by rows */
-  bool *touches;         /* [n_bodies] a contact of its group is active */
+  world_snapshot before;       /* joints at the start of a step */
+  double *start_v;             /* [6 n_bodies] */
+  int *group;                  /* [n_bodies] tied together by rows */
+  bool *touches;               /* [n_bodies] a contact of its group is active */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *end_of;         /* [here's contacts] contact in `there`, -1: lost */
   extra_row *end_rows; /* what velocities at the end obey beside joints */
@@ -566,10 +566,7 @@ static void unite(second_order *s, const int body[2]) {
 static bool project_velocities(second_order *s, double h, int n_end,
                                motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = n_end;
-  for (int b = 0; b < n_bodies; b++) {
-    to->carry_h[b] = h;
-    to->carry_with[b] = s->conserving->group[b] = b;
-  }
+  to->carry_h = h;
   memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
   add_holding(s, &s->there, &n_rows);
   if (!add_pressed(s, &n_rows)) return false;
@@ -577,9 +574,7 @@ static bool project_velocities(second_order *s, double h, int n_end,
 
   const double *v = project(s, &s->there, n_rows, to);
   if (v == NULL) return false;
-  for (int r = 0; r < n_rows; r++) unite(s, s->conserving->end_rows[r].body);
   for (int b = 0; b < n_bodies; b++) {
-    to->carry_with[b] = set_of(s->conserving->group, b);
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
       to->carry[i] = v[i] - to->v[i];
@@ -609,15 +604,10 @@ static bool reserve_contacts(second_order *s) {
 /* The velocities from which the step starts: what the last projection did is
  * mostly undone, by the share that goes with the two sizes. */
 static void start_velocities(second_order *s, const motion *from, double h) {
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    double share = 0, before = from->carry_h[b];
-    if (before > 0)
-      share = CARRIED * fmin(1, h * h / (before * before));
-    for (int i = 6 * b; i < 6 * b + 6; i++) {
-      s->conserving->start_v[i] = from->v[i] - share * from->carry[i];
-      s->u[i] = s->conserving->start_v[i];
-    }
-  }
+  double before = from->carry_h, share = 0;
+  if (before > 0) share = CARRIED * fmin(1, h * h / (before * before));
+  for (int i = 0; i < 6 * s->home.n_bodies; i++)
+    s->u[i] = s->conserving->start_v[i] = from->v[i] - share * from->carry[i];
 }
 
 static bool solve_round(second_order *s, const motion *from, const motion *to,
@@ -627,8 +617,7 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
                        to->poses, s->rows, s->conserving->end_rows, n_end);
   memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
-  for (int j = 0; j < s->home.n_joints; j++)
-    add_geometric(s, j, h);
+  for (int j = 0; j < s->home.n_joints; j++) add_geometric(s, j, h);
   const step_weights weights = s->rule->weights(step->options, h);
   return second_order_sum_forces(s, &weights, &s->middle, from, to, to->v,
                                  false, h) &&
@@ -727,8 +716,7 @@ static bool take_step(second_order *s, const motion *from, double h,
         return false;
   }
   prepare_contacts(s);
-  if (!second_order_shift(s, &s->middle, s->conserving->start_v,
-                          0.5))
+  if (!second_order_shift(s, &s->middle, s->conserving->start_v, 0.5))
     return false;
   arrive(s, from, h, to);
   int n_end = 0;
@@ -743,27 +731,11 @@ const step_rule conserving_rule = {.take = take_step,
                                    .mean = true,
                                    .conserves = true};
 
-/* --- carry ------------------------------------------------------------------ */
-
 static void find_groups(second_order *s) {
   for (int b = 0; b < s->home.n_bodies; b++) s->conserving->group[b] = b;
   for (int j = 0; j < s->home.n_joints; j++) unite(s, s->home.joints[j].body);
   for (int k = 0; k < s->here->contacts.n; k++)
     unite(s, s->here->contacts.items[k].point.body);
-}
-
-void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
-  int n = s->home.n_bodies;
-  find_groups(s);
-  for (int b = 0; b < n; b++)
-    unite_sets(s->conserving->group, b, at->carry_with[b]);
-  for (int b = 0; b < n; b++)
-    if (changed[b]) changed[set_of(s->conserving->group, b)] = true;
-  for (int b = 0; b < n; b++)
-    if (changed[set_of(s->conserving->group, b)]) {
-      memset(at->carry + 6 * b, 0, 6 * sizeof *at->carry);
-      at->carry_h[b] = 0;
-    }
 }
 
 bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to) {

@@ -13,11 +13,6 @@ extern const step_rule conserving_rule;
  *  @return false with the outcome's message. */
 bool conserving_reserve(second_order *s);
 
-/** Some bodies were given new velocities: the carry of all that rows tie to them, or
- *  that share it with them, ends.
- *  @param changed  [n_bodies]; overwritten */
-void conserving_end_carry(second_order *s, motion *at, bool changed[]);
-
 /** Velocities that joints at `at`, which is at `to`, do not allow are taken out,
  *  with the least change measured by mass, where no active contact is: a trapezoid
  *  turns them round from step to step. */

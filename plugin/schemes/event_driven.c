@@ -202,6 +202,13 @@ static double bound_energy(const world_snapshot *here, const double before[],
   return share;
 }
 
+/* What bodies are given new velocities carry nothing on. */
+static void end_carry(event_state *w) {
+  memset(w->now.carry, 0,
+         6 * (size_t)w->s.home.n_bodies * sizeof *w->now.carry);
+  w->now.carry_h = 0;
+}
+
 /* @param pressed  [here's contacts] N s of each that is in v already; or NULL */
 static bool solve_impact(event_state *w, const double v[],
                          const double pressed[]) {
@@ -226,40 +233,17 @@ static bool tally_impact(event_state *w, double share) {
   return tally_found(w, seconds, &w->s.here->contacts, NULL);
 }
 
-/* An impact on some bodies ends what they carry on. */
-static void note_touched(event_state *w, const double v[]) {
-  const double ROUNDING = 1e-12;
-  for (int b = 0; b < w->s.home.n_bodies; b++) {
-    w->touched[b] = false;
-    for (int i = 6 * b; i < 6 * b + 6; i++)
-      w->touched[b] |= fabs(v[i] - w->now.v[i]) >
-                       ROUNDING * (fabs(v[i]) + fabs(w->now.v[i]) + 1);
-  }
-  conserving_end_carry(&w->s, &w->now, w->touched);
-}
-
-/* The last projection's change of bodies that are struck is undone before: what
- * takes its place is the impact's, which contacts and joints are told of. */
+/* The last projection's change is undone before what is struck: what takes its place is
+ * the impact's, which contacts and joints are told of. */
 static void undo_carry(event_state *w) {
   const world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
   bool any = false;
-  for (int b = 0; b < w->s.home.n_bodies; b++) w->touched[b] = false;
-  for (int k = 0; k < contacts->n; k++) {
-    double rate = world_contact_rate(contacts, k, w->now.v);
-    if (!contacts->items[k].active || !(rate < -tolerance)) continue;
-    for (int side = 0; side < 2; side++) {
-      int b = contacts->items[k].point.body[side];
-      if (b >= 0) w->touched[b] = any = true;
-    }
-  }
-  if (!any) return;
-  double *carry = w->carried;
-  size_t n = 6 * (size_t)w->s.home.n_bodies;
-  memcpy(carry, w->now.carry, n * sizeof *carry);
-  conserving_end_carry(&w->s, &w->now, w->touched);
-  for (size_t i = 0; i < n; i++)
-    if (w->now.carry_h[i / 6] == 0) w->now.v[i] -= carry[i];
+  for (int k = 0; k < contacts->n; k++)
+    any |= contacts->items[k].active &&
+           world_contact_rate(contacts, k, w->now.v) < -tolerance;
+  for (int i = 0; i < 6 * w->s.home.n_bodies && any; i++)
+    w->now.v[i] -= w->now.carry[i];
 }
 
 /* Compression, which gives no energy to velocities that joints allow. Those before
@@ -326,7 +310,7 @@ static bool impact(event_state *w) {
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
   }
-  note_touched(w, v);
+  end_carry(w);
   memcpy(w->now.v, v, (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
@@ -705,44 +689,34 @@ static bool reserve_bodies(event_state *w) {
   int n = w->s.home.n_bodies;
   return second_order_reserve(&w->s) && conserving_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
-           ARENA_TAKE(&w->s.base.arena, w->touched, n) &&
            ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
-           ARENA_TAKE(&w->s.base.arena, w->carried, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->compressed, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->struck, 6 * n) &&
-           ARENA_TAKE(&w->s.base.arena, w->n_with, n) &&
            ARENA_TAKE(&w->s.base.arena, w->v_alpha, 6 * n) &&
            motion_take(&w->now, &w->s.base.arena, n) &&
            motion_take(&w->next, &w->s.base.arena, n)) ||
           outcome_no_memory(w->s.step->out));
 }
 
-/* Take over what bodies carry that are unchanged; touched[b] tells of those
- * whose carry ends, as not all that share it are there. */
+/* What the last step's projection did has no momentum in all: it goes on where all that
+ * were in it are together and unchanged. */
 static void take_carry_over(event_state *w) {
   const world_snapshot *home = &w->s.home;
-  motion *now = &w->now;
-  for (int b = 0; b < home->n_bodies; b++)
-    if (w->unchanged[b]) {
-      const body_memory *last = event_find_body(w, home->bodies[b].serial);
-      event_find_body(w, last->carry_with)->n_there = 0;
-    }
+  const body_memory *first = NULL;
   for (int b = 0; b < home->n_bodies; b++) {
-    if (!w->unchanged[b]) continue;
-    const body_memory *last = event_find_body(w, home->bodies[b].serial);
-    body_memory *first = event_find_body(w, last->carry_with);
-    if (first->n_there++ == 0) first->there = b;
-    memcpy(now->carry + 6 * b, last->carry, sizeof last->carry);
-    now->carry_h[b] = last->carry_h;
-    now->carry_with[b] = first->there;
+    const body_memory *last = find_unchanged(w, &home->bodies[b]);
+    w->unchanged[b] = last != NULL;
+    if (b == 0) first = last;
+    if (last == NULL || first == NULL || last->island != first->island ||
+        last->n_with != home->n_bodies)
+      first = NULL;
+    else
+      memcpy(w->now.carry + 6 * b, last->carry, sizeof last->carry);
   }
-  for (int b = 0; b < home->n_bodies; b++) {
-    w->touched[b] = !w->unchanged[b];
-    if (w->touched[b]) continue;
-    const body_memory *last = event_find_body(w, home->bodies[b].serial);
-    w->touched[b] =
-        event_find_body(w, last->carry_with)->n_there < last->n_carry_with;
-  }
+  if (first != NULL)
+    w->now.carry_h = first->carry_h;
+  else
+    end_carry(w);
 }
 
 /* Some second's: where outcomes are searched for that long, it is among contacts
@@ -758,14 +732,11 @@ static void start_step(event_state *w) {
   w->draw_work = DRAW_WORK;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
-    const body_memory *last = find_unchanged(w, body);
-    w->unchanged[b] = last != NULL;
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
   }
   take_carry_over(w);
-  conserving_end_carry(&w->s, &w->now, w->touched);
 }
 
 static void fill_report(event_state *w) {

@@ -132,9 +132,6 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     joint += n_joints;
     island->solved = true;
   }
-  for (int b = 0; b < w->s.home.n_bodies; b++) w->n_with[b] = 0;
-  for (int b = 0; b < w->s.home.n_bodies; b++)
-    w->n_with[w->now.carry_with[b]]++;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     int at = w->body_of[b];
     body_memory *end = &w->ends[at];
@@ -143,10 +140,9 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     end->id = w->s.home.bodies[b].id;
     end->serial = w->s.home.bodies[b].serial;
     memcpy(end->carry, w->now.carry + 6 * b, sizeof end->carry);
-    end->carry_h = w->now.carry_h[b];
-    int with = w->now.carry_with[b];
-    end->carry_with = w->s.home.bodies[with].serial;
-    end->n_carry_with = w->n_with[with];
+    end->carry_h = w->now.carry_h;
+    end->island = w->group;
+    end->n_with = w->s.home.n_bodies;
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
   }
   w->curves |= w->s.home.n_joint_rows > 0;

@@ -20,10 +20,7 @@ typedef struct body_memory {
   double v[6];
   double v_alpha[6];
   double carry[6], carry_h; /* see motion */
-  unsigned long
-      carry_with;     /* serial of the first of the bodies it goes with, */
-  int n_carry_with;   /* and how many they are; of the first: */
-  int n_there, there; /* of the set in hand, and which is the first */
+  int island, n_with; /* what it was solved with, and how many they were */
 } body_memory;
 
 /** An island and, once it is solved, what was solved with it as the first. */
@@ -50,9 +47,7 @@ typedef struct event_state {
   world_snapshot ahead; /* the world there, */
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
-  bool *touched;        /* [n_bodies] scratch */
   double *projected;    /* [6 n_bodies] velocities before an impact, */
-  double *carried;      /* [6 n_bodies] what was carried to it, */
   double *compressed;   /* [6 n_bodies] after its compression, */
   double *struck;       /* [6 n_bodies] and after it */
   double *v_alpha;      /* [6 n_bodies] of the last substep */
@@ -88,7 +83,6 @@ typedef struct event_state {
   joint_result *group_joints;
   int *body_of; /* [n_bodies] in the whole step */
   int *tied;    /* [n_bodies] by springs, into sets */
-  int *n_with;  /* [n_bodies] bodies that carry on with it */
   contact_entry *kept;
   int n_kept;
   world_pose *poses;             /* [all bodies] where they end */

@@ -9,13 +9,10 @@
 bool motion_take(motion *m, arena *arena, int n_bodies) {
   if (!ARENA_TAKE(arena, m->poses, n_bodies) ||
       !ARENA_TAKE(arena, m->v, 6 * n_bodies) ||
-      !ARENA_TAKE(arena, m->carry, 6 * n_bodies) ||
-      !ARENA_TAKE(arena, m->carry_h, n_bodies) ||
-      !ARENA_TAKE(arena, m->carry_with, n_bodies))
+      !ARENA_TAKE(arena, m->carry, 6 * n_bodies))
     return false;
-  for (int b = 0; b < n_bodies; b++) m->carry_with[b] = b;
   memset(m->carry, 0, 6 * (size_t)n_bodies * sizeof *m->carry);
-  memset(m->carry_h, 0, (size_t)n_bodies * sizeof *m->carry_h);
+  m->carry_h = 0;
   return true;
 }
 
@@ -24,9 +21,7 @@ void motion_copy(motion *to, const motion *from, int n_bodies) {
   memcpy(to->poses, from->poses, (size_t)n_bodies * sizeof *to->poses);
   memcpy(to->v, from->v, 6 * (size_t)n_bodies * sizeof *to->v);
   memcpy(to->carry, from->carry, 6 * (size_t)n_bodies * sizeof *to->carry);
-  memcpy(to->carry_h, from->carry_h, (size_t)n_bodies * sizeof *to->carry_h);
-  memcpy(to->carry_with, from->carry_with,
-         (size_t)n_bodies * sizeof *to->carry_with);
+  to->carry_h = from->carry_h;
 }
 
 double motion_radius(const world_snapshot *world, const double v[], double h) {

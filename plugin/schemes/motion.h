@@ -12,10 +12,7 @@ typedef struct motion {
   double *v;         /* [6 n_bodies] */
   double *carry;     /* [6 n_bodies] of the conserving scheme: what the
                         projection that ended the last substep added to v, */
-  double *carry_h;   /* [n_bodies] s: and the size of that; 0: none */
-  int *carry_with;   /* [n_bodies] the first of the bodies that it was one
-                        change of: it has no momentum in all, and goes on with
-                        all of them or none */
+  double carry_h;    /* s: and the size of that; 0: none */
 } motion;
 
 /** Take a motion's arrays from an arena. @return false when memory runs out. */

@@ -657,11 +657,9 @@ static bool take_first_order(second_order *s, const motion *from, double h,
                              motion *to) {
   prepare_first(s);
   if (!take_step(s, from, h, to)) return false;
-  for (int b = 0; b < s->home.n_bodies; b++) {
+  for (int b = 0; b < s->home.n_bodies; b++)
     if (!s->home.bodies[b].kinematic) turn_first(s, from, b, h, to);
-    to->carry_h[b] = 0;
-    to->carry_with[b] = b;
-  }
+  to->carry_h = 0;
   memset(to->carry, 0, 6 * (size_t)s->home.n_bodies * sizeof *to->carry);
   return true;
 }
