@@ -286,8 +286,8 @@ static double momentum_lost(const char *options, const kind *kind, int seed) {
   return worst;
 }
 
-/* What the joints do not allow at the end of a step is taken out of it; as it is
- * printed, the scheme turns it round, and with it the momentum of a pair. */
+/* What the joints do not allow at the end of a step is taken out of it: the scheme would
+ * turn it round, and with it the momentum of a pair. */
 static void test_trapezoid_keeps_angular_momentum_roughly(void) {
   for (int k = 0; k < N_KINDS && KINDS[k].free; k++) {
     /* a loop's errors do not fit together without any CFM: its poses are
@@ -297,7 +297,6 @@ static void test_trapezoid_keeps_angular_momentum_roughly(void) {
     if (!(lost < 0.001)) fprintf(stderr, "%s: %g\n", KINDS[k].name, lost);
     CU_ASSERT(lost < 0.001);
   }
-  CU_ASSERT(momentum_lost("scheme=trapezoid erp=0", &KINDS[6], 2) > 1);
 }
 
 static void test_energy_never_grows(void) {

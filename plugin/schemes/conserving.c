@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/disjoint_sets.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "gap/real.h"
@@ -41,11 +40,9 @@ typedef struct joint_row_state {
 struct conserving_state {
   world_snapshot before;       /* joints at the start of a step */
   double *start_v;             /* [6 n_bodies] */
-  int *group;                  /* [n_bodies] tied together by rows */
-  bool *touches;               /* [n_bodies] a contact of its group is active */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *end_of;         /* [here's contacts] contact in `there`, -1: lost */
-  extra_row *end_rows; /* what velocities at the end obey beside joints */
+  extra_row *end_rows; /* what velocities at the end obey beside joints: */
 };
 
 bool conserving_reserve(second_order *s) {
@@ -55,9 +52,7 @@ bool conserving_reserve(second_order *s) {
     s->conserving =
         memory_allocate_zero(&s->base.pool.source, sizeof *s->conserving);
   return (s->conserving != NULL &&
-          ARENA_TAKE(arena, s->conserving->start_v, 6 * n) &&
-          ARENA_TAKE(arena, s->conserving->group, n) &&
-          ARENA_TAKE(arena, s->conserving->touches, n)) ||
+          ARENA_TAKE(arena, s->conserving->start_v, 6 * n)) ||
          outcome_no_memory(s->step->out);
 }
 
@@ -475,10 +470,9 @@ static void prepare_contacts(second_order *s) {
 /* --- the end of a step ------------------------------------------------------ */
 
 /* Rows of joints that hold: what is bounded or a spring does not. */
-static void add_holding(second_order *s, const world_snapshot *at,
-                        int *n_rows) {
+static void add_holding(second_order *s, int *n_rows) {
   for (int j = 0; j < s->home.n_joints; j++) {
-    const host_joint_rows *rows = rows_of(at, j);
+    const host_joint_rows *rows = rows_of(&s->there, j);
     int index[6];
     if (rows == NULL) continue;
     int n = find_holding(rows, s->home.cfm, index);
@@ -514,21 +508,19 @@ static bool look_at_end(second_order *s, const motion *to, double h) {
 
 /* Contacts that were pressed together over the step neither part nor come closer
  * at its end. */
-static bool add_pressed(second_order *s, int *n_rows) {
-  const world_contacts *starts = &s->here->contacts;
+static bool add_pressed(second_order *s, const motion *to, int *n_rows) {
+  const world_contacts *starts = &s->here->contacts, *ends = &s->there.contacts;
   int *match = s->conserving->end_of;
-  if (!world_match(
-          &s->matcher, s->here, starts, &s->there, &s->there.contacts,
-          motion_radius(&s->home, s->conserving->start_v, s->step->step_size),
-          match))
+  if (!world_match(&s->matcher, s->here, starts, &s->there, ends,
+                   motion_radius(&s->home, to->v, s->step->step_size), match))
     return outcome_no_memory(s->step->out);
   for (int k = 0; k < starts->n; k++) {
-    if (match[k] < 0 || !is_pressed(s, k)) continue;
+    if (!is_pressed(s, k) || match[k] < 0) continue;
+    const world_contact *end = &ends->items[match[k]];
     extra_row *row = &s->conserving->end_rows[(*n_rows)++];
-    memcpy(row->body, s->there.contacts.items[match[k]].point.body,
-           sizeof row->body);
-    world_contact_jacobian(&s->there.contacts, match[k], row->J);
-    row->bias = -s->there.contacts.items[match[k]].point.surface.motion[2];
+    memcpy(row->body, end->point.body, sizeof row->body);
+    world_contact_jacobian(ends, match[k], row->J);
+    row->bias = -end->point.surface.motion[2];
     row->compliance =
         COMPLIANCE * world_row_mobility(&s->home, row->body, row->J);
   }
@@ -537,11 +529,10 @@ static bool add_pressed(second_order *s, int *n_rows) {
 
 /* The velocities that the rows s->conserving->end_rows allow.
  * @return NULL where the step cannot be taken. */
-static const double *project(second_order *s, const world_snapshot *at,
-                             int n_rows, const motion *to) {
+static const double *project(second_order *s, int n_rows, const motion *to) {
   const world_contacts none = {0};
   memcpy(s->x_free, to->v, 6 * (size_t)s->home.n_bodies * sizeof *to->v);
-  world_snapshot rows_alone = *at;
+  world_snapshot rows_alone = s->there;
   rows_alone.n_joints = rows_alone.n_joint_rows = 0;
   assembly_request request =
       second_order_request(s, &rows_alone, JOINT_LEVEL_IMPACT, 1);
@@ -553,38 +544,6 @@ static const double *project(second_order *s, const world_snapshot *at,
              ? assembly_x(s->base.projector)
              : NULL;
 }
-
-static void unite(second_order *s, const int body[2]) {
-  if (world_is_dynamic(&s->home, body[0]) &&
-      world_is_dynamic(&s->home, body[1]))
-    unite_sets(s->conserving->group, body[0], body[1]);
-}
-
-/* The velocities at the end become those that joints and held contacts allow,
- * with the least change measured by mass. It is remembered: most of it is undone
- * when the next step begins (40). */
-static bool project_velocities(second_order *s, double h, int n_end,
-                               motion *to) {
-  int n_bodies = s->home.n_bodies, n_rows = n_end;
-  to->carry_h = h;
-  memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
-  add_holding(s, &s->there, &n_rows);
-  if (!add_pressed(s, &n_rows)) return false;
-  if (n_rows == 0) return true;
-
-  const double *v = project(s, &s->there, n_rows, to);
-  if (v == NULL) return false;
-  for (int b = 0; b < n_bodies; b++) {
-    if (s->home.bodies[b].kinematic) continue;
-    for (int i = 6 * b; i < 6 * b + 6; i++) {
-      to->carry[i] = v[i] - to->v[i];
-      to->v[i] = v[i];
-    }
-  }
-  return true;
-}
-
-/* --- a step ----------------------------------------------------------------- */
 
 static bool reserve_contacts(second_order *s) {
   scheme_state *base = &s->base;
@@ -601,6 +560,29 @@ static bool reserve_contacts(second_order *s) {
          outcome_no_memory(s->step->out);
 }
 
+bool conserving_hold(second_order *s, double h, motion *to) {
+  int n_bodies = s->home.n_bodies, n_rows = s->n_end;
+  bool conserves = s->rule->conserves;
+  memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
+  to->carry_h = conserves ? h : 0;
+  if (!conserves && s->home.n_joint_rows == 0) return true;
+  if (!reserve_contacts(s) || !look_at_end(s, to, h)) return false;
+  add_holding(s, &n_rows);
+  if (!add_pressed(s, to, &n_rows)) return false;
+  if (n_rows == 0) return true;
+
+  const double *v = project(s, n_rows, to);
+  if (v == NULL) return false;
+  for (int i = 0; i < 6 * n_bodies; i++) {
+    if (s->home.bodies[i / 6].kinematic) continue;
+    if (conserves) to->carry[i] = v[i] - to->v[i];
+    to->v[i] = v[i];
+  }
+  return true;
+}
+
+/* --- a step ----------------------------------------------------------------- */
+
 /* The velocities from which the step starts: what the last projection did is
  * mostly undone, by the share that goes with the two sizes. */
 static void start_velocities(second_order *s, const motion *from, double h) {
@@ -611,11 +593,11 @@ static void start_velocities(second_order *s, const motion *from, double h) {
 }
 
 static bool solve_round(second_order *s, const motion *from, const motion *to,
-                        double h, int *n_end) {
+                        double h) {
   const scheme_step *step = s->step;
   int n_rows =
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
-                       to->poses, s->rows, s->conserving->end_rows, n_end);
+                       to->poses, s->rows, s->conserving->end_rows, &s->n_end);
   memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
   for (int j = 0; j < s->home.n_joints; j++) add_geometric(s, j, h);
   const step_weights weights = s->rule->weights(step->options, h);
@@ -666,8 +648,7 @@ static round_change take_over(second_order *s, double h, double slip) {
 }
 
 /* Rounds until nothing changes. */
-static bool settle(second_order *s, const motion *from, double h, motion *to,
-                   int *n_end) {
+static bool settle(second_order *s, const motion *from, double h, motion *to) {
   ode_mlcp_report *report = &s->step->out->report;
   const int MOST_WORSE = 2; /* rounds after the first few */
   const double STAYS = 0.9; /* of the change of the round before */
@@ -679,7 +660,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
   for (int round = 1;
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     s->again = round > 1;
-    if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
+    if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h))
       return false;
     double slip = keep_impulses(s);
     round_change change = take_over(s, h, slip);
@@ -719,48 +700,17 @@ static bool take_step(second_order *s, const motion *from, double h,
   if (!second_order_shift(s, &s->middle, s->conserving->start_v, 0.5))
     return false;
   arrive(s, from, h, to);
-  int n_end = 0;
-  if (!settle(s, from, h, to, &n_end)) return false;
+  if (!settle(s, from, h, to)) return false;
   second_order_unshift(s, &s->middle);
-  return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
+  return true;
 }
 
 const step_rule conserving_rule = {.take = take_step,
                                    .weights = second_order_trapezoid_weights,
                                    .midpoint = true,
                                    .mean = true,
+                                   .holds = true,
                                    .conserves = true};
-
-static void find_groups(second_order *s) {
-  for (int b = 0; b < s->home.n_bodies; b++) s->conserving->group[b] = b;
-  for (int j = 0; j < s->home.n_joints; j++) unite(s, s->home.joints[j].body);
-  for (int k = 0; k < s->here->contacts.n; k++)
-    unite(s, s->here->contacts.items[k].point.body);
-}
-
-bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to) {
-  int n_bodies = s->home.n_bodies, n_rows = 0;
-  if (s->home.n_joint_rows == 0) return true;
-  bool *touches = s->conserving->touches;
-  if (!reserve_contacts(s)) return false;
-  find_groups(s);
-  for (int b = 0; b < n_bodies; b++) touches[b] = false;
-  for (int k = 0; k < s->here->contacts.n; k++)
-    for (int side = 0; side < 2; side++) {
-      const world_contact *contact = &s->here->contacts.items[k];
-      int b = contact->point.body[side];
-      if (b >= 0 && contact->active)
-        touches[set_of(s->conserving->group, b)] = true;
-    }
-  add_holding(s, at, &n_rows);
-  const double *v = n_rows > 0 ? project(s, at, n_rows, to) : to->v;
-  if (v == NULL) return false;
-  for (int b = 0; b < n_bodies; b++)
-    if (!s->home.bodies[b].kinematic &&
-        !touches[set_of(s->conserving->group, b)])
-      memcpy(to->v + 6 * b, v + 6 * b, 6 * sizeof *v);
-  return true;
-}
 
 void conserving_leave_small_errors(world_snapshot *at) {
   for (int i = 0; i < at->n_joint_rows; i++) {

@@ -13,10 +13,11 @@ extern const step_rule conserving_rule;
  *  @return false with the outcome's message. */
 bool conserving_reserve(second_order *s);
 
-/** Velocities that joints at `at`, which is at `to`, do not allow are taken out,
- *  with the least change measured by mass, where no active contact is: a trapezoid
- *  turns them round from step to step. */
-bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to);
+/** The velocities at the end of the step tried become those that joints and contacts
+ * that it pressed allow, with the least change measured by mass. Under a rule that
+ * conserves it is remembered: most of it is undone when the next step begins (40).
+ */
+bool conserving_hold(second_order *s, double h, motion *to);
 
 /** Joint errors that the next step takes away itself need no correction by
  *  moving. */

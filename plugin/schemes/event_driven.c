@@ -533,9 +533,6 @@ static bool correct(event_state *w, double last) {
   bool read = last == w->s.step->step_size && w->ahead_size == last;
   if (!read && !events_look_ahead(w, &w->now, w->s.step->step_size))
     return false;
-  if ((w->s.rule->holds_joints || (w->s.rule->conserves && w->crowded)) &&
-      w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))
-    return false;
   if (w->ahead.erp > 0) {
     if (!close_stops(w)) return false;
     if (moves_soft(w)) second_order_load(&w->s, &w->ahead);

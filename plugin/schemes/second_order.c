@@ -542,6 +542,7 @@ static bool take_step(second_order *s, const motion *from, double h,
   const scheme_step *step = s->step;
   step_weights weights = s->rule->weights(step->options, h);
   s->unsettled = false;
+  s->n_end = 0;
   if (s->rule->midpoint) {
     if (!second_order_look_at_middle(s, from, h)) return false;
   } else {
@@ -664,8 +665,10 @@ static bool take_first_order(second_order *s, const motion *from, double h,
   return true;
 }
 
-const step_rule first_order_rule = {
-    .take = take_first_order, .weights = first_order_weights, .first = true};
+const step_rule first_order_rule = {.take = take_first_order,
+                                    .weights = first_order_weights,
+                                    .first = true,
+                                    .holds = true};
 const step_rule gap_rule = {
     .take = take_step,
     .weights = gap_weights,
@@ -674,11 +677,11 @@ const step_rule gap_rule = {
 const step_rule trapezoid_1_rule = {.take = take_step,
                                     .weights = second_order_trapezoid_weights,
                                     .midpoint = true,
-                                    .holds_joints = true};
+                                    .holds = true};
 const step_rule trapezoid_rule = {.take = take_step,
                                   .weights = mean_weights,
                                   .midpoint = true,
-                                  .holds_joints = true};
+                                  .holds = true};
 
 /* --- what rows carry -------------------------------------------------------- */
 

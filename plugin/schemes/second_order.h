@@ -36,10 +36,9 @@ typedef struct step_rule {
   step_weights (*weights)(const ode_mlcp_options *options, double h);
   bool midpoint; /* Jacobians and masses at q + (h/2) v */
   bool mean;     /* a solve is for the mean velocity of the step */
-  bool
-      holds_joints; /* velocities that joints do not allow are taken out when the
-                        step ends: they would turn round from step to step */
-  bool first;       /* of first order: see first_order_rule */
+  bool holds; /* velocities that joints do not allow are taken out when a step
+                    ends: they would turn round from step to step */
+  bool first; /* of first order: see first_order_rule */
   bool conserves; /* the way to a collision is a step of its own, as what flies
                      between the ends of a longer one conserves nothing; an
                      impact gives no energy, and takes the place of what the last
@@ -69,10 +68,11 @@ struct second_order {
   double *taut;       /* [9 n_bodies] K of taut_joints.h, N m */
   extra_row *rows;
   double *early; /* [6 n_bodies] forces at the start of the step tried */
-  bool again;    /* the next solve is another round of the last one */
-  bool *free;    /* [n_bodies] no row acts on it, in a step of first order */
-  bool *stiff;   /* [n_bodies] see second_order_find_stiff */
-  bool detects;  /* steps are cut where contacts begin or end to slip */
+  int n_end;    /* rows of springs on the velocities at its end, conserving.h */
+  bool again;   /* the next solve is another round of the last one */
+  bool *free;   /* [n_bodies] no row acts on it, in a step of first order */
+  bool *stiff;  /* [n_bodies] see second_order_find_stiff */
+  bool detects; /* steps are cut where contacts begin or end to slip */
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */
   bool stays;     /* its rounds neither shrank nor grew */
