@@ -32,36 +32,6 @@ static bool read_mass(host_body *body) {
   return true;
 }
 
-/* 0, or NaN where a value is not finite. */
-static double not_finite(const double values[], int count) {
-  double sum = 0;
-  for (int i = 0; i < count; i++) sum += 0 * values[i];
-  return sum;
-}
-
-static bool check(const host_body *body, const double values[], int count,
-                  const char *what, char *message, size_t message_size) {
-  for (int i = 0; i < count; i++) {
-    if (isfinite(values[i])) continue;
-    snprintf(message, message_size, "body %lu: %s is %g", body->serial, what,
-             values[i]);
-    return false;
-  }
-  return true;
-}
-
-/* @return false */
-static bool name_bad_value(const host_body *body, char *message,
-                           size_t message_size) {
-  return check(body, body->position, 3, "position", message, message_size) &&
-         check(body, body->rotation, 9, "rotation", message, message_size) &&
-         check(body, body->v, 3, "linear velocity", message, message_size) &&
-         check(body, body->v + 3, 3, "angular velocity", message,
-               message_size) &&
-         check(body, body->force, 3, "force", message, message_size) &&
-         check(body, body->force + 3, 3, "torque", message, message_size);
-}
-
 bool host_body_read(host_body *body, dBodyID id, double step_size,
                     char *message, size_t message_size) {
   body->id = id;
@@ -82,27 +52,30 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
   for (int i = 0; i < 4; i++) body->quaternion[i] = quaternion[i];
   read_matrix(body->rotation, dBodyGetRotation(id));
 
-  if (not_finite(body->position, 3) + not_finite(body->rotation, 9) +
-          not_finite(body->v, 6) + not_finite(body->force, 6) !=
-      0)
-    return name_bad_value(body, message, message_size);
+  dVector3 given = {0};
+  double gravity[3], value;
+  bool falls = !body->kinematic && dBodyGetGravityMode(id);
+  if (falls) dWorldGetGravity(dBodyGetWorld(id), given);
+  real_read(gravity, given, 3);
+  const host_field fields[] = {
+      {"position", body->position, 3}, {"rotation", body->rotation, 9},
+      {"linear velocity", body->v, 3}, {"angular velocity", body->v + 3, 3},
+      {"force", body->force, 3},       {"torque", body->force + 3, 3},
+      {"gravity", gravity, 3}};
+  const char *bad =
+      host_not_finite(fields, sizeof fields / sizeof *fields, &value);
+  if (bad != NULL) {
+    snprintf(message, message_size, "body %lu: %s is %g", body->serial, bad,
+             value);
+    return false;
+  }
   if (!read_mass(body)) {
     snprintf(message, message_size,
              "body %lu: mass %g or its inertia is not positive and finite",
              body->serial, body->mass);
     return false;
   }
-  if (body->kinematic) return true;
-
-  if (dBodyGetGravityMode(id)) {
-    dVector3 given;
-    dWorldGetGravity(dBodyGetWorld(id), given);
-    double gravity[3];
-    real_read(gravity, given, 3);
-    if (!check(body, gravity, 3, "gravity", message, message_size))
-      return false;
-    vec3_add_scaled(body->force, body->mass, gravity);
-  }
+  if (falls) vec3_add_scaled(body->force, body->mass, gravity);
   if (step_size > 0 && body->gyroscopic)
     host_body_add_gyroscopic_torque(body, step_size);
   return true;

@@ -2,6 +2,7 @@
 #ifndef ODE_MLCP_HOST_BODIES_H
 #define ODE_MLCP_HOST_BODIES_H
 
+#include <math.h>
 #include <ode/ode.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,26 @@ static inline double host_cfm(dReal given, dReal of_world) {
 static inline double host_world_cfm(dWorldID world) {
   dReal own = dWorldGetCFM(world);
   return host_cfm(own, own);
+}
+
+/** Numbers of the host's by name. */
+typedef struct host_field {
+  const char *name;
+  const double *values;
+  int count;
+} host_field;
+
+/** The name of the first field with a value that is not finite, that to `value`; or
+ *  NULL. */
+static inline const char *host_not_finite(const host_field fields[], int n,
+                                          double *value) {
+  for (int f = 0; f < n; f++)
+    for (int k = 0; k < fields[f].count; k++)
+      if (!isfinite(fields[f].values[k])) {
+        *value = fields[f].values[k];
+        return fields[f].name;
+      }
+  return NULL;
 }
 
 /** World frame, SI. Six-vectors are linear, then angular. */

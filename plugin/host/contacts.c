@@ -109,24 +109,16 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
   double scale = reversed ? -1 / length : 1 / length;
   for (int i = 0; i < 3; i++) contact->normal[i] *= scale;
 
-  for (int i = 0; i < 3; i++)
-    if (!isfinite(contact->position[i])) {
-      *bad_name = "pos";
-      *bad_value = contact->position[i];
-      return CONTACT_BAD_VALUE;
-    }
-  if (!isfinite(geom->depth)) {
-    *bad_name = "depth";
-    *bad_value = geom->depth;
-    return CONTACT_BAD_VALUE;
-  }
-  if ((given->surface.mode & dContactFDir1) &&
-      !all_finite(real3(given->fdir1).at, 3)) {
-    *bad_name = "fdir1";
-    *bad_value = NAN;
-    return CONTACT_BAD_VALUE;
-  }
-  *bad_name = bad_surface_value(&given->surface, bad_value);
+  const real3_copy axis = real3(given->fdir1);
+  const double depth = geom->depth;
+  const host_field fields[] = {
+      {"pos", contact->position, 3},
+      {"depth", &depth, 1},
+      {"fdir1", axis.at, given->surface.mode & dContactFDir1 ? 3 : 0}};
+  *bad_name =
+      host_not_finite(fields, sizeof fields / sizeof *fields, bad_value);
+  if (*bad_name == NULL)
+    *bad_name = bad_surface_value(&given->surface, bad_value);
   if (*bad_name != NULL) return CONTACT_BAD_VALUE;
   read_surface(&contact->surface, given);
 

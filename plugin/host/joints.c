@@ -43,15 +43,7 @@ static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
 
 typedef void axis_function(dJointID, dVector3);
 
-static bool keeps_erp(dJointID joint) {
-  switch (dJointGetType(joint)) {
-    case dJointTypeBall:
-    case dJointTypeFixed:
-    case dJointTypeDBall:
-    case dJointTypeDHinge: return true;
-    default: return false;
-  }
-}
+static bool keeps_erp(dJointID joint) { return !isnan(own_erp(joint, NAN)); }
 
 /* Unit vectors whose cross product is nothing but rounding. */
 static bool axes_are_parallel(const dVector3 a, const dVector3 b) {
@@ -389,19 +381,12 @@ void host_joint_find_soft(host_joint_rows *joint, const host_body bodies[],
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
   const host_rows *rows = &joint->rows;
   for (unsigned i = 0; i < rows->count; i++) {
-    const struct {
-      const double *values;
-      int count;
-      const char *name;
-    } fields[] = {{rows->J[i][0], 12, "a constraint row"},
-                  {&rows->rhs[i], 1, "a target velocity or a position error"},
-                  {&rows->cfm[i], 1, "CFM"}};
-    for (int f = 0; f < 3; f++)
-      for (int k = 0; k < fields[f].count; k++)
-        if (!isfinite(fields[f].values[k])) {
-          *value = fields[f].values[k];
-          return fields[f].name;
-        }
+    const host_field fields[] = {
+        {"a constraint row", rows->J[i][0], 12},
+        {"a target velocity or a position error", &rows->rhs[i], 1},
+        {"CFM", &rows->cfm[i], 1}};
+    const char *bad = host_not_finite(fields, 3, value);
+    if (bad != NULL) return bad;
     if (isnan(rows->lo[i]) || isnan(rows->hi[i])) {
       *value = NAN;
       return "a force limit";
@@ -415,12 +400,8 @@ const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
       return "a force limit";
     }
   }
-  for (int k = 0; k < 12; k++)
-    if (!isfinite(rows->force[k / 6][k % 6])) {
-      *value = rows->force[k / 6][k % 6];
-      return "a motor's force";
-    }
-  return NULL;
+  const host_field force = {"a motor's force", rows->force[0], 12};
+  return host_not_finite(&force, 1, value);
 }
 
 bool host_joint_steps(const dWorldJoint *joint, bool all) {
