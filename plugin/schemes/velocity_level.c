@@ -13,29 +13,6 @@ typedef struct velocity_level {
   double *v, *v_free; /* [6 n_bodies] */
 } velocity_level;
 
-/* @param v_free  [6] out: how fast the body is where no row acts on it */
-static void start_body(const host_body *body, scheme_step *step, unsigned b,
-                       double v_free[6]) {
-  body_result *result = &step->bodies[b];
-  result->kinematic = body->kinematic;
-  result->moved = false;
-  host_body_free_velocity(body, step->step_size, v_free);
-  step->out->report.bodies += !body->kinematic;
-}
-
-/* An island with no joints: its bodies fly freely. */
-static bool integrate_free(scheme_step *step) {
-  const dStepperIsland *island = step->islands;
-  for (unsigned b = 0; b < island->bodies_count; b++) {
-    host_body body;
-    if (!host_body_read(&body, island->bodies[b], step->step_size,
-                        step->out->message, sizeof step->out->message))
-      return false;
-    start_body(&body, step, b, step->bodies[b].v);
-  }
-  return true;
-}
-
 static bool reserve_island(velocity_level *s, const scheme_step *step) {
   int n = s->world.n_bodies;
   arena_start(&s->base.arena);
@@ -49,7 +26,10 @@ static void find_free_velocities(velocity_level *s, scheme_step *step) {
   const world_snapshot *world = &s->world;
   for (int b = 0; b < world->n_bodies; b++) {
     memcpy(s->v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
-    start_body(&world->bodies[b], step, (unsigned)b, s->v_free + 6 * b);
+    host_body_free_velocity(&world->bodies[b], step->step_size,
+                            s->v_free + 6 * b);
+    step->bodies[b].kinematic = world->bodies[b].kinematic;
+    step->out->report.bodies += !world->bodies[b].kinematic;
   }
 }
 
@@ -88,8 +68,6 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
 
 static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   const dStepperIsland *island = step->islands;
-  if (island->joints_count == 0) return integrate_free(step);
-
   world_settings settings = scheme_settings(step);
   settings.gyroscopic = true;
   if (!corrects) settings.erp = 0;
