@@ -101,8 +101,10 @@ world_settings scheme_settings(const scheme_step *step);
 assembly_request scheme_request(const scheme_step *step,
                                 const world_snapshot *world);
 
-/** The answer's projection of body b goes to its result. */
-void scheme_keep_motion(const scheme_step *step, const assembly *answer, int b);
+/** The bodies' results, which are counted: v [6 n_bodies] and what the answer's projection
+ *  moves; and the joints'. */
+void scheme_hand_over(scheme_step *step, const world_snapshot *world,
+                      const double v[], const assembly *answer);
 
 /** Room for `count` entries in step->remembered, of a scheme that takes all
  *  islands at once. @return false with the message where memory ran out. */

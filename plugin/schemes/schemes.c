@@ -69,12 +69,18 @@ assembly_request scheme_request(const scheme_step *step,
       .observer_context = step->observer_context};
 }
 
-void scheme_keep_motion(const scheme_step *step, const assembly *answer,
-                        int b) {
-  body_result *result = &step->bodies[b];
-  const double *motion = assembly_projection(answer, b);
-  result->moved = motion != NULL;
-  if (motion != NULL) memcpy(result->motion, motion, sizeof result->motion);
+void scheme_hand_over(scheme_step *step, const world_snapshot *world,
+                      const double v[], const assembly *answer) {
+  for (int b = 0; b < world->n_bodies; b++) {
+    body_result *result = &step->bodies[b];
+    const double *motion = assembly_projection(answer, b);
+    result->kinematic = world->bodies[b].kinematic;
+    memcpy(result->v, v + 6 * b, sizeof result->v);
+    result->moved = motion != NULL;
+    if (motion != NULL) memcpy(result->motion, motion, sizeof result->motion);
+    step->out->report.bodies += !result->kinematic;
+  }
+  assembly_add_forces(answer, step->step_size, step->joints);
 }
 
 bool scheme_remember(scheme_step *step, int count) {

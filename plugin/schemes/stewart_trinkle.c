@@ -524,17 +524,6 @@ static bool remember(stewart_trinkle *s, scheme_step *step) {
   return true;
 }
 
-static void hand_over(const stewart_trinkle *s, scheme_step *step) {
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    body_result *result = &step->bodies[b];
-    result->kinematic = s->home.bodies[b].kinematic;
-    memcpy(result->v, s->end.v + 6 * b, sizeof result->v);
-    scheme_keep_motion(step, s->base.assembly, b);
-    step->out->report.bodies += !result->kinematic;
-  }
-  assembly_add_forces(s->base.assembly, step->step_size, step->joints);
-}
-
 /* A contact that the collision function found at the start of the step has a joint
  * of its own: it is told the force of the same contact in the problem. */
 static bool tell_found_contacts(stewart_trinkle *s, scheme_step *step) {
@@ -572,7 +561,7 @@ static bool solve_st(void *state, scheme_step *step) {
   if (!iterate(s, step)) return false;
   fill_report(s, &step->out->report);
   if (!remember(s, step)) return false;
-  hand_over(s, step);
+  scheme_hand_over(step, &s->home, s->end.v, s->base.assembly);
   return tell_found_contacts(s, step);
 }
 

@@ -28,8 +28,6 @@ static void find_free_velocities(velocity_level *s, scheme_step *step) {
     memcpy(s->v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
     host_body_free_velocity(&world->bodies[b], step->step_size,
                             s->v_free + 6 * b);
-    step->bodies[b].kinematic = world->bodies[b].kinematic;
-    step->out->report.bodies += !world->bodies[b].kinematic;
   }
 }
 
@@ -44,15 +42,6 @@ static void choose_stops(velocity_level *s, double step_size) {
       contact->active = joint_stop_near(&frame, &contacts->stops[contact->stop],
                                         contact->point.body);
   }
-}
-
-static void hand_over(const velocity_level *s, scheme_step *step) {
-  const double *v = assembly_x(s->base.assembly);
-  for (int b = 0; b < s->world.n_bodies; b++) {
-    memcpy(step->bodies[b].v, v + 6 * b, sizeof step->bodies[b].v);
-    scheme_keep_motion(step, s->base.assembly, b);
-  }
-  assembly_add_forces(s->base.assembly, step->step_size, step->joints);
 }
 
 static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
@@ -92,7 +81,8 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   request.host_island = island;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   count_contacts(s, &step->out->report);
-  hand_over(s, step);
+  scheme_hand_over(step, &s->world, assembly_x(s->base.assembly),
+                   s->base.assembly);
   step->remembered.n_entries =
       assembly_remember(s->base.assembly, false, step->remembered.entries);
   return true;
