@@ -753,7 +753,6 @@ static void test_too_many_contacts_are_refused(void) {
   CU_ASSERT(told("refused, nothing was changed"));
   CU_ASSERT(told("an island of 4 bodies has"));
   CU_ASSERT(told("more than max-contacts 5"));
-  CU_ASSERT(told("their rows alone would take 0."));
   CU_ASSERT_EQUAL(hash_bodies(stack->bodies, 4), before);
 
   options.max_contacts = stack->n_contacts;

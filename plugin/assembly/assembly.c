@@ -28,19 +28,7 @@ double assembly_slip_floor(double gravity, double step_size) {
 
 /* --- memory ----------------------------------------------------------------- */
 
-static bool reserve_answer(assembly *a) {
-  const world_snapshot *world = a->request.world;
-  int n = world->n_bodies, n_contacts = a->contacts->n;
-  arena *arena = &a->arena;
-  return ARENA_TAKE(arena, a->x, 6 * n) &&
-         ARENA_TAKE(arena, a->v_free, 6 * n) &&
-         ARENA_TAKE(arena, a->projected, 6 * n) &&
-         ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
-         ARENA_TAKE(arena, a->contact_row, n_contacts) &&
-         ARENA_TAKE(arena, a->contact_rows, n_contacts);
-}
-
-static bool reserve_problems(assembly *a) {
+static bool reserve(assembly *a) {
   const world_snapshot *world = a->request.world;
   size_t rows = 0, contacts = 0;
   for (int i = 0; i < a->components.n_items; i++) {
@@ -56,9 +44,15 @@ static bool reserve_problems(assembly *a) {
   size_t frictions = CONTACT_FRICTIONS_MAX * contacts;
   size_t pairs =
       (size_t)CONTACT_PAIRS_MAX(a->request.options->edges) * contacts;
-  int n = world->n_bodies;
+  int n = world->n_bodies, n_contacts = a->contacts->n;
   arena *arena = &a->arena;
-  return ARENA_TAKE(arena, a->problem_bodies, n) &&
+  return ARENA_TAKE(arena, a->x, 6 * n) &&
+         ARENA_TAKE(arena, a->v_free, 6 * n) &&
+         ARENA_TAKE(arena, a->projected, 6 * n) &&
+         ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
+         ARENA_TAKE(arena, a->contact_row, n_contacts) &&
+         ARENA_TAKE(arena, a->contact_rows, n_contacts) &&
+         ARENA_TAKE(arena, a->problem_bodies, n) &&
          ARENA_TAKE(arena, a->rows, rows) &&
          ARENA_TAKE(arena, a->corrections, rows) &&
          ARENA_TAKE(arena, a->frictions, frictions) &&
@@ -140,11 +134,8 @@ bool assembly_solve(assembly *a, const assembly_request *request,
       request->bodies != NULL ? request->bodies : request->world->bodies;
   component_set *set = &a->components;
   arena_start(&a->arena);
-  if (!components_find(set, &a->arena, request, a->contacts) ||
-      !reserve_answer(a))
-    return outcome_no_memory(out);
-  if (!components_few_enough(set, request->options, out)) return false;
-  if (!reserve_problems(a)) return outcome_no_memory(out);
+  if (!components_find(set, &a->arena, request, a->contacts, out)) return false;
+  if (!reserve(a)) return outcome_no_memory(out);
   clear_answer(a);
 
   component_problem c = {.out = out, .budget = budget_left(a, out)};

@@ -105,9 +105,24 @@ static void chain_items(component_set *set, const assembly_request *request,
   }
 }
 
+/* The limit is one of memory. */
+static bool few_enough(const component_set *set,
+                       const ode_mlcp_options *options, outcome *out) {
+  for (int i = 0; i < set->n_components; i++) {
+    const component *c = &set->components[i];
+    if (c->n_contacts <= options->max_contacts) continue;
+    out->refused = true;
+    return outcome_fail(out,
+                        "an island of %d bodies has %d contacts, more than "
+                        "max-contacts %d allows",
+                        c->n_bodies, c->n_contacts, options->max_contacts);
+  }
+  return true;
+}
+
 bool components_find(component_set *set, arena *arena,
                      const assembly_request *request,
-                     const world_contacts *contacts) {
+                     const world_contacts *contacts, outcome *out) {
   const world_snapshot *world = request->world;
   int n = world->n_bodies;
   int n_items = world->n_joint_rows + contacts->n + request->n_extra;
@@ -116,36 +131,10 @@ bool components_find(component_set *set, arena *arena,
       !ARENA_TAKE(arena, set->component_of, n) ||
       !ARENA_TAKE(arena, set->problem_body, n) ||
       !ARENA_TAKE(arena, set->body_at, n))
-    return false;
+    return outcome_no_memory(out);
   list_items(set, request, contacts);
   unite_bodies(set, request, contacts);
   number_components(set, world);
   chain_items(set, request, contacts);
-  return true;
-}
-
-/* Size of the rows, friction sets and pairs of so many contacts. */
-static double megabytes(const ode_mlcp_options *options, int n_contacts) {
-  double rows = sizeof(mlcp_row) + sizeof(row_correction) + 2 * sizeof(double);
-  double frictions = sizeof(mlcp_friction) + sizeof(double);
-  double pairs = sizeof(mlcp_pair) + 2 * sizeof(double);
-  return 1e-6 * n_contacts *
-         (CONTACT_ROWS_MAX * rows + CONTACT_FRICTIONS_MAX * frictions +
-          CONTACT_PAIRS_MAX(options->edges) * pairs);
-}
-
-bool components_few_enough(const component_set *set,
-                           const ode_mlcp_options *options, outcome *out) {
-  int most = options->max_contacts;
-  for (int i = 0; i < set->n_components; i++) {
-    const component *c = &set->components[i];
-    if (c->n_contacts <= most) continue;
-    out->refused = true;
-    return outcome_fail(
-        out,
-        "an island of %d bodies has %d contacts, more than max-contacts "
-        "%d allows; their rows alone would take %.3g MB",
-        c->n_bodies, c->n_contacts, most, megabytes(options, c->n_contacts));
-  }
-  return true;
+  return few_enough(set, request->options, out);
 }

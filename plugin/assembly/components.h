@@ -38,14 +38,10 @@ typedef struct component_set {
 } component_set;
 
 /** @param contacts  the request's, or its world's
- *  @return false when memory ran out. */
+ *  @return false with out->message when memory ran out, or a component has more contacts
+ *          than the options allow. */
 bool components_find(component_set *set, arena *arena,
                      const assembly_request *request,
-                     const world_contacts *contacts);
-
-/** @return false with out->message where a component has more contacts than the
- *  options allow: the limit is one of memory. */
-bool components_few_enough(const component_set *set,
-                           const ode_mlcp_options *options, outcome *out);
+                     const world_contacts *contacts, outcome *out);
 
 #endif
