@@ -158,7 +158,7 @@ static double worst_difference(const built_contact *ours,
   for (int i = 0; i < ours->built.n_rows; i++) {
     const mlcp_row *row = &ours->rows[i];
     for (int side = 0; side < 2; side++)
-      for (int k = 0; k < 6; k++)
+      for (int k = 0; k < 6 && row->body[side] >= 0; k++)
         worst = fmax(worst, fabs(row->J[side][k] - host->J[i][side][k]));
     worst = fmax(worst, fabs(row->bias + host->rhs[i]));
     worst = fmax(worst, fabs(row->compliance - host->cfm[i] / STEP));

@@ -48,65 +48,28 @@ double assembly_joint_impulse(const assembly *a, int joint, unsigned i) {
   return row >= 0 ? a->solution.p[row] : 0;
 }
 
-/* The wrench of a contact on its second body, from that on the first: the
- * opposite wrench about the contact point. */
-static void mirror_force(double force[2][6], const host_contact *point,
-                         int from) {
-  double about_point[3], turn[3];
-  const double *given = force[from];
-  double *mirrored = force[1 - from];
-  vec3_cross(turn, point->arm[from], given);
-  vec3_subtract(about_point, given + 3, turn);
-
-  vec3_negate(mirrored, given);
-  vec3_cross(mirrored + 3, point->arm[1 - from], mirrored);
-  vec3_subtract(mirrored + 3, mirrored + 3, about_point);
-}
-
-/* Wrenches of a contact or stop on its bodies, those that do not move included. */
-static void contact_force(const assembly *a, int k, double seconds,
-                          double force[2][6]) {
-  const world_contact *contact = &a->contacts->items[k];
-  int first = a->contact_row[k];
-  memset(force, 0, 12 * sizeof(double));
-  if (contact->stop >= 0) {
-    double pushed = a->solution.p[first] / seconds;
-    const host_stop *stop = &a->contacts->stops[contact->stop];
-    for (int i = 0; i < 12; i++)
-      force[i / 6][i % 6] += pushed * stop->J[i / 6][i % 6];
-    return;
-  }
-  two sum[6] = {0};
-  for (int r = first; r < first + a->contact_rows[k].n_rows; r++) {
-    double pushed = a->solution.p[r] / seconds;
-    const double *J = a->rows[r].J[0]; /* both sides', one after the other */
-#pragma GCC unroll 6
-    for (int i = 0; i < 6; i++) sum[i] += pushed * *(const two *)(J + 2 * i);
-  }
-  memcpy(force, sum, sizeof sum);
-  for (int side = 0; side < 2; side++)
-    if (a->rows[first].body[side] < 0)
-      mirror_force(force, &contact->point, 1 - side);
+/* The impulse of a row over `seconds`, to `pushed` as well, and what it is on its two
+ * bodies, those that do not move included. */
+static void add_row_force(const assembly *a, int row, double seconds,
+                          joint_result *result, double *pushed) {
+  double force = a->solution.p[row] / seconds;
+  *pushed += force;
+  if (result->forceless) return;
+  const two *J = (const two *)a->rows[row].J;
+  two *sum = (two *)result->force;
+  for (int i = 0; i < 6; i++) sum[i] += force * J[i];
 }
 
 void assembly_add_contact(const assembly *a, int k, double seconds,
                           joint_result *result) {
-  int first = a->contact_row[k];
-  bool alone = result->count == 0;
-  if (first < 0) return;
-  if (a->contacts->items[k].stop < 0) {
-    unsigned count = (unsigned)a->contact_rows[k].n_rows;
-    if (result->count < count) result->count = count;
-    for (unsigned i = 0; i < count; i++)
-      result->lambda[i] += a->solution.p[first + (int)i] / seconds;
-  }
-  if (result->forceless) return;
-  double force[2][6];
-  contact_force(a, k, seconds, force);
-  /* a sum with 0 would lose a zero's sign */
-  if (alone) memcpy(result->force, force, sizeof force);
-  for (int i = 0; i < 12 && !alone; i++)
-    result->force[i / 6][i % 6] += force[i / 6][i % 6];
+  unsigned count = (unsigned)a->contact_rows[k].n_rows;
+  bool stop = a->contacts->items[k].stop >= 0;
+  double of_stop = 0;
+  if (a->contact_row[k] < 0) return;
+  if (!stop && result->count < count) result->count = count;
+  for (unsigned i = 0; i < count; i++)
+    add_row_force(a, a->contact_row[k] + (int)i, seconds, result,
+                  stop ? &of_stop : &result->lambda[i]);
 }
 
 static void add_joint_forces(const assembly *a, int joint, double seconds,
@@ -114,15 +77,12 @@ static void add_joint_forces(const assembly *a, int joint, double seconds,
   const world_snapshot *world = a->request.world;
   int rows = world->joints[joint].rows;
   if (rows < 0) return;
-  const host_rows *host = &world->joint_rows[rows].rows;
-  if (result->count < host->count) result->count = host->count;
-  for (unsigned r = 0; r < host->count; r++) {
-    if (a->joint_row[rows][r] < 0) continue;
-    double pushed = a->solution.p[a->joint_row[rows][r]] / seconds;
-    result->lambda[r] += pushed;
-    for (int i = 0; i < 12 && !result->forceless; i++)
-      result->force[i / 6][i % 6] += pushed * host->J[r][i / 6][i % 6];
-  }
+  unsigned count = world->joint_rows[rows].rows.count;
+  if (result->count < count) result->count = count;
+  for (unsigned r = 0; r < count; r++)
+    if (a->joint_row[rows][r] >= 0)
+      add_row_force(a, a->joint_row[rows][r], seconds, result,
+                    &result->lambda[r]);
 }
 
 void assembly_add_forces(const assembly *a, double seconds,

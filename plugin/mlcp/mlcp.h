@@ -41,9 +41,12 @@ typedef enum mlcp_row_kind {
 
 typedef struct mlcp_row {
   mlcp_row_kind kind;
-  int body[2];       /* into bodies, -1 for none (the world, a kinematic body);
+  int body[2]; /* into bodies, -1 for none (the world, a kinematic body);
                         the two differ */
-  double J[2][6];    /* per body: linear, then angular; zeros without a body */
+  double
+      J[2]
+       [6]; /* per body: linear, then angular; without a body it is finite, and
+                        nothing reads it but who asks for a joint's forces */
   double bias;       /* m/s or rad/s; see (2) */
   double compliance; /* >= 0, 1/kg: ODE's cfm / h */
   double low, high;  /* impulses; -INFINITY and INFINITY where there is none */

@@ -60,9 +60,6 @@ static bool check_row(const mlcp_problem *problem, int index, complaint *c) {
                    row->body[side]);
     if (!all_finite(row->J[side], 6))
       return wrong(c, "row %d: J is not finite", index);
-    for (int i = 0; i < 6; i++)
-      if (row->body[side] == -1 && row->J[side][i] != 0)
-        return wrong(c, "row %d: J is not zero where there is no body", index);
   }
   if (row->body[0] != -1 && row->body[0] == row->body[1])
     return wrong(c, "row %d: both sides are body %d", index, row->body[0]);

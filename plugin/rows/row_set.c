@@ -1,7 +1,6 @@
 #include "rows/row_set.h"
 
 #include <math.h>
-#include <string.h>
 
 mlcp_row *row_set_add(row_set *set, mlcp_row_kind kind) {
   mlcp_row *row = &set->rows[set->n_rows];
@@ -15,9 +14,8 @@ void row_set_place(row_set *set, const row_frame *frame, const int body[2]) {
   for (int side = 0; side < 2; side++) {
     int b = body[side];
     row->body[side] = b >= 0 ? frame->problem_body[b] : -1;
-    if (row->body[side] >= 0) continue;
-    if (b >= 0) row->bias += dot6(row->J[side], frame->v + 6 * b);
-    memset(row->J[side], 0, sizeof row->J[side]);
+    if (b >= 0 && row->body[side] < 0)
+      row->bias += dot6(row->J[side], frame->v + 6 * b);
   }
 }
 

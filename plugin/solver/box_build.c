@@ -125,17 +125,20 @@ static void sort_pass(builder *b, const draft from[], draft to[], bool by_a) {
 
 /* ---- rows ---------------------------------------------------------------- */
 
+/* A row's J of the draft's body a or b; -1 on both sides acts on nothing, on any body. */
+static const two *side_of(const mlcp_row *row, const draft *d, bool of_a) {
+  bool side = (row->body[0] != d->a) == of_a;
+  return (const two *)(row->body[side] >= 0 ? row->J[side] : at_rest);
+}
+
 /* J_a and J_b = f times one row + g times another of the same bodies, which may
  * be the same row with g = 0. */
 static void put_jacobian(const box_problem *box, int at, const draft *d,
                          const mlcp_row *one, double f, const mlcp_row *other,
                          double g) {
-  // -1 on both sides acts on nothing: zeros on any body
-  bool turn_one = one->body[0] != d->a, turn_other = other->body[0] != d->a;
-  const two *one_a = (const two *)one->J[turn_one];
-  const two *one_b = (const two *)one->J[!turn_one];
-  const two *other_a = (const two *)other->J[turn_other];
-  const two *other_b = (const two *)other->J[!turn_other];
+  const two *one_a = side_of(one, d, true), *one_b = side_of(one, d, false);
+  const two *other_a = side_of(other, d, true);
+  const two *other_b = side_of(other, d, false);
   two *J_a = (two *)(box->J_a + 6 * at), *J_b = (two *)(box->J_b + 6 * at);
   for (int k = 0; k < 3; k++) {
     J_a[k] = f * one_a[k] + g * other_a[k];
