@@ -141,7 +141,9 @@ static bool same_numbers(const double a[], const double b[], int count) {
   return true;
 }
 
-static bool same_surface(const host_surface *a, const host_surface *b) {
+bool host_contact_same_surface(const host_contact *first,
+                               const host_contact *second) {
+  const host_surface *a = &first->surface, *b = &second->surface;
   for (int d = 0; d < 3; d++)
     if (a->proportional[d] != b->proportional[d]) return false;
   return same_numbers(a->limit, b->limit, 2) &&
@@ -155,10 +157,6 @@ static bool same_surface(const host_surface *a, const host_surface *b) {
          (!a->has_axis || vec3_dot(a->axis, b->axis) > 0.999);
 }
 
-bool host_contact_same_surface(const host_contact *a, const host_contact *b) {
-  return same_surface(&a->surface, &b->surface);
-}
-
 bool host_contact_same_point(const host_contact *a, const host_contact *b) {
   const double MERGE_DISTANCE = 1e-4;
   double apart[3], arm = INFINITY;
@@ -170,7 +168,7 @@ bool host_contact_same_point(const host_contact *a, const host_contact *b) {
 
   double limit = MERGE_DISTANCE * fmin(1, 2 * arm);
   return square <= limit * limit && vec3_dot(a->normal, b->normal) > 0.9999 &&
-         a->polygon == b->polygon && same_surface(&a->surface, &b->surface);
+         a->polygon == b->polygon && host_contact_same_surface(a, b);
 }
 
 void host_contact_axes(double axis[2][3], const host_contact *contact) {
@@ -205,21 +203,10 @@ void host_contact_find_soft(host_contact *contact, const host_body bodies[],
   contact->stiff = softer && !swings;
 }
 
-/* Without roots: whether the depth is less than half of `part` of all arms. */
-static bool is_shallow(const host_contact *contact, double part) {
-  double depth = -contact->gap, arm = INFINITY;
-  if (depth <= 0) return true;
-  for (int side = 0; side < 2; side++)
-    if (contact->body[side] >= 0)
-      arm = smaller_of(arm, vec3_dot(contact->arm[side], contact->arm[side]));
-  return depth * depth < 0.25 * part * part * arm;
-}
-
-bool host_contact_overlaps(const host_contact *contact,
-                           const host_body bodies[], double part) {
-  if (is_shallow(contact, part)) return false;
+double host_contact_overlap(const host_contact *contact,
+                            const host_body bodies[]) {
   double size = INFINITY, depth = -contact->gap;
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < 2 && depth > 0; side++) {
     if (contact->body[side] < 0) continue;
     const host_body *body = &bodies[contact->body[side]];
     if (body->kinematic) continue;
@@ -227,5 +214,5 @@ bool host_contact_overlaps(const host_contact *contact,
     double gyration = sqrt((I[0] + I[4] + I[8]) / (3 * body->mass));
     size = fmin(size, fmax(vec3_length(contact->arm[side]), 0.25 * gyration));
   }
-  return depth / size > part;
+  return larger_of(depth, 0) / size;
 }

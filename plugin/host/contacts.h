@@ -80,10 +80,10 @@ void host_contact_axes(double axis[2][3], const host_contact *contact);
 void host_contact_jacobian(double J[2][6], const host_contact *contact,
                            const double axis[3]);
 
-/** True if a contact is deeper than `part` (> 0) of its distance from the centre
- *  of the body that it is nearer to (a quarter of the radius of gyration where
- *  the contact is nearer than that). */
-bool host_contact_overlaps(const host_contact *contact,
-                           const host_body bodies[], double part);
+/** How deep a contact is, as a part of its distance from the centre of the body that it is
+ *  nearer to (a quarter of the radius of gyration where the contact is nearer than that);
+ *  0 where it is not. */
+double host_contact_overlap(const host_contact *contact,
+                            const host_body bodies[]);
 
 #endif

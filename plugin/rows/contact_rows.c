@@ -111,10 +111,10 @@ static bool is_overlap(const making *m) {
   joint_level level = m->settings->level;
   bool asked = level == JOINT_LEVEL_POSITION ||
                (level == JOINT_LEVEL_VELOCITY && contact->soft);
-  if (!asked || !m->settings->moves_apart ||
-      !host_contact_overlaps(contact, m->bodies, LEAVES))
-    return false;
-  bool deep = host_contact_overlaps(contact, m->bodies, ENTERS);
+  if (!asked || !m->settings->moves_apart) return false;
+  double share = host_contact_overlap(contact, m->bodies);
+  bool deep = share > ENTERS;
+  if (!(share > LEAVES)) return false;
   if (deep && !contact->soft) return true;
   return m->facts->known_pair ? m->facts->overlapped : deep && was_put_in(m);
 }
