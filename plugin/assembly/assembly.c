@@ -86,17 +86,14 @@ static void clear_answer(assembly *a) {
 static bool solve_with_stops(assembly *a, component_problem *c) {
   for (;;) {
     if (!component_solve(a, c)) return false;
+    for (int i = 0; i < c->of->n_bodies; i++)
+      memcpy(a->x + 6 * component_body(a, c, i), c->solution.v + 6 * i,
+             6 * sizeof *a->x);
     int n_rows = c->problem.n_rows;
     if (!a->request.adds_stops || component_rows_add_stops(a, c, true) == 0)
       return true;
     memcpy(c->guess, c->solution.p, (size_t)n_rows * sizeof *c->guess);
   }
-}
-
-static void keep_velocities(assembly *a, const component_problem *c) {
-  for (int i = 0; i < c->of->n_bodies; i++)
-    memcpy(a->x + 6 * component_body(a, c, i), c->solution.v + 6 * i,
-           6 * sizeof *a->x);
 }
 
 /* The sliding velocity that friction rows would have with no impulse. */
@@ -150,7 +147,6 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     out->report.rows += c.problem.n_rows;
     if (request->projects && !component_project(a, &c)) return false;
     most = larger_of(most, c.work);
-    keep_velocities(a, &c);
     c.first_row += c.set.n_rows;
     c.first_friction += c.set.n_frictions;
     c.first_pair += c.set.n_pairs;

@@ -274,23 +274,6 @@ static double find_joint_excess(const assembly *a, const component *of) {
   return correction > most ? 1 - most / correction : 0;
 }
 
-/* The rate of a stop's gap by the component's solution. */
-static double rate_of_stop(const assembly *a, const component_problem *c,
-                           int k) {
-  const host_contact *point = &a->contacts->items[k].point;
-  const host_stop *stop = &a->contacts->stops[a->contacts->items[k].stop];
-  double rate = 0;
-  for (int side = 0; side < 2; side++) {
-    int b = point->body[side];
-    if (b < 0) continue;
-    const double *v = a->components.problem_body[b] < 0
-                          ? a->request.v + 6 * b
-                          : c->solution.v + 6 * a->components.problem_body[b];
-    for (int i = 0; i < 6; i++) rate += stop->J[side][i] * v[i];
-  }
-  return rate;
-}
-
 /* True if a stop takes part: one that the component's solution overshoots, or
  * before there is one, what is near. One that bounces waits for a solution: how
  * fast it is hit is not known before. */
@@ -311,7 +294,10 @@ int component_rows_add_stops(assembly *a, component_problem *c, bool solved) {
     int k = a->components.items[i].index;
     if (a->components.items[i].kind != ITEM_STOP || a->contact_row[k] >= 0)
       continue;
-    double rate = solved ? rate_of_stop(a, c, k) : NAN;
+    const world_contact *contact = &a->contacts->items[k];
+    double rate = solved ? row_rate(a->contacts->stops[contact->stop].J,
+                                    contact->point.body, a->x)
+                         : NAN;
     if (!takes_stop(a, k, solved, rate)) continue;
     int row = c->set.n_rows;
     add_stop(a, c, k, rate);

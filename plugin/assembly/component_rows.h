@@ -15,7 +15,7 @@ void component_rows_begin(const assembly *a, component_problem *c,
 bool component_rows_build(assembly *a, component_problem *c);
 
 /** Add the rows of stops that are still left out: those active, or with a
- *  solution those that it overshoots. @return how many. */
+ *  solution, in a->x, those that it overshoots. @return how many. */
 int component_rows_add_stops(assembly *a, component_problem *c, bool solved);
 
 #endif
