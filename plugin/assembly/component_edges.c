@@ -214,10 +214,10 @@ static bool best_direction(const component_problem *c, const mlcp_friction *set,
 static bool slides_freely(const component_problem *c, const mlcp_friction *set,
                           const edge_look *of, const double to[2]) {
   const double ALONG = 2e-4; /* rad */
+  const mlcp_row *row = &c->problem.rows[set->first_row];
   double free[2];
   for (int d = 0; d < 2; d++)
-    free[d] =
-        mlcp_row_free_slip(&c->problem, &c->problem.rows[set->first_row + d]);
+    free[d] = mlcp_row_free_rate(&c->problem, row + d) + row[d].bias;
   return of->slides && fabs(free[0] * to[1] - free[1] * to[0]) <=
                            ALONG * hypot(free[0], free[1]);
 }

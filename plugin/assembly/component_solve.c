@@ -92,14 +92,6 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->residual = fmax(report->residual, solve->residual);
 }
 
-static double kinetic_energy(const mlcp_body *body, const double v[6]) {
-  double energy = 0;
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++)
-      energy += 0.5 * v[i] * body->mass[6 * i + j] * v[j];
-  return energy;
-}
-
 /* Leave all position errors, or all bounces, out of the targets: the projection
  * has what the errors ask for. @return whether that changed anything. */
 static bool leave_out(component_problem *c, bool bounces) {
@@ -131,10 +123,13 @@ static bool corrections_pop(const assembly *a, const component_problem *c) {
     mass += problem->bodies[b].mass[0];
   if (!(0.5 * work > 0.5 * mass * most * most)) return false;
 
-  double gained = 0;
-  for (int b = 0; b < problem->n_bodies; b++)
-    gained += kinetic_energy(&problem->bodies[b], c->solution.v + 6 * b) -
-              kinetic_energy(&problem->bodies[b], problem->bodies[b].v_free);
+  double gained = 0; /* p'J (v + v_free) / 2 */
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    gained += 0.5 * c->solution.p[r] *
+              (row_rate(row->J, row->body, c->solution.v) +
+               mlcp_row_free_rate(problem, row));
+  }
   return gained > 0.5 * mass * most * most;
 }
 

@@ -110,8 +110,10 @@ void mlcp_velocities(const mlcp_problem *problem, const double p[],
 
 double mlcp_velocity_scale(const mlcp_problem *problem) {
   double scale = problem->velocity_floor;
-  for (int r = 0; r < problem->n_rows; r++)
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
     scale =
-        larger_of(scale, fabs(mlcp_row_free_slip(problem, &problem->rows[r])));
+        larger_of(scale, fabs(mlcp_row_free_rate(problem, row) + row->bias));
+  }
   return scale;
 }

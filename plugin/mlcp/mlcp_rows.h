@@ -13,12 +13,11 @@ static inline double mlcp_row_slip(const mlcp_problem *problem,
          r->compliance * solution->p[row] + r->bias;
 }
 
-/** w of one row where there is no impulse at all. */
-static inline double mlcp_row_free_slip(const mlcp_problem *problem,
+/** J v of one row where there is no impulse at all. */
+static inline double mlcp_row_free_rate(const mlcp_problem *problem,
                                         const mlcp_row *row) {
   size_t stride = sizeof *problem->bodies / sizeof(double);
-  return row_rate_of(row->J, row->body, problem->bodies->v_free, stride) +
-         row->bias;
+  return row_rate_of(row->J, row->body, problem->bodies->v_free, stride);
 }
 
 /** J_a M^-1 J_b'. */
