@@ -47,6 +47,13 @@ static void column(const double R[9], int k, double axis[3]) {
   for (int i = 0; i < 3; i++) axis[i] = R[3 * i + k];
 }
 
+static void place_point(gap_core *core) {
+  core->topology = &point_topology;
+  vec3_copy(core->own_corners[0], core->centre);
+  core->corners = (const double(*)[3])core->own_corners;
+  core->reach = 0;
+}
+
 static void place_segment(gap_core *core, double half_length) {
   column(core->rotation, 2, core->axis);
   for (int i = 0; i < 2; i++) {
@@ -102,15 +109,13 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
   core->bulge = 0;
   core->body_normals = NULL;
   core->room = NULL;
+  core->half_space = shape->kind == GAP_PLANE;
   vec3_subtract(core->centre, shape->position, origin);
   for (int i = 0; i < 9; i++) core->rotation[i] = shape->rotation[i];
 
   switch (shape->kind) {
     case GAP_SPHERE:
-      core->topology = &point_topology;
-      vec3_copy(core->own_corners[0], core->centre);
-      core->corners = (const double(*)[3])core->own_corners;
-      core->reach = 0;
+      place_point(core);
       core->radius = shape->size[0];
       break;
     case GAP_CAPSULE:
@@ -140,7 +145,12 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
       core->kind = CORE_ELLIPSOID;
       place_ellipsoid(core, shape->size);
       break;
-    case GAP_PLANE: break;
+    case GAP_PLANE: {
+      double height = shape->offset - vec3_dot(shape->normal, origin);
+      vec3_copy(core->axis, shape->normal);
+      for (int k = 0; k < 3; k++) core->centre[k] = height * core->axis[k];
+      place_point(core);
+    }
   }
 }
 

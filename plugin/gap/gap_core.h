@@ -31,6 +31,9 @@ typedef struct gap_core {
   /* of cores that gap_expand() may be asked about; lent, else NULL */
   struct gap_polytope *room;
 
+  bool
+      half_space; /* a polytope's: all that is below its one corner, along `axis` */
+
   /* cylinder: axis, half its length, radius of its discs */
   double axis[3], half_length, disc_radius;
 
@@ -39,7 +42,7 @@ typedef struct gap_core {
 } gap_core;
 
 /**
- * Put a shape other than a plane into coordinates about `origin`.
+ * Put a shape into coordinates about `origin`.
  *
  * @param corners scratch [hull's n_corners], for a convex only; must outlive
  *                the core.

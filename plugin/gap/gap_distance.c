@@ -47,8 +47,28 @@ static double settle_curved(const gap_core *a, const gap_core *b, double scale,
   return upper;
 }
 
+/* The lowest point of a core over a half-space, and its foot. */
+static bool find_on_half_space(const gap_core *a, const gap_core *b,
+                               double scale, double enough, gap_phi *phi) {
+  gap_difference *lowest = &phi->nearest.corner[0];
+  double down[3];
+  vec3_copy(phi->best.n, b->axis);
+  vec3_negate(down, b->axis);
+  gap_core_support(a, down, lowest->on_a);
+  phi->best.separation =
+      vec3_dot(b->axis, lowest->on_a) - vec3_dot(b->axis, b->centre);
+  vec3_copy(lowest->on_b, lowest->on_a);
+  vec3_add_scaled(lowest->on_b, -phi->best.separation, b->axis);
+  phi->nearest.count = 1;
+  phi->nearest.weight[0] = 1;
+  phi->apart = true;
+  phi->certificate = 4e-16 * scale;
+  return phi->best.separation <= enough;
+}
+
 bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
                        double enough, gap_phi *phi) {
+  if (b->half_space) return find_on_half_space(a, b, scale, enough, phi);
   double guess[3];
   vec3_subtract(guess, a->centre, b->centre);
   if (!(vec3_length(guess) > 0)) guess[2] = 1;

@@ -8,12 +8,12 @@
 typedef struct gap_phi {
   gap_direction best; /* s(n) of the cores and its n: a lower bound of Phi */
   double certificate; /* [m] Phi <= best.separation + certificate */
-  bool apart;         /* `nearest` holds the nearest points */
+  bool apart; /* or on a half-space: `nearest` holds the nearest points */
   gap_simplex nearest;
 } gap_phi;
 
 /**
- * Find Phi of two cores, their radii left out.
+ * Find Phi of two cores, their radii left out. B alone may be a half-space.
  *
  * @param scale  [m] size of the coordinates.
  * @param enough [m] stop when the cores are known to be further apart.

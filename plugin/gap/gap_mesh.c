@@ -17,8 +17,26 @@ typedef struct meeting {
   const gap_core *core;
   const gap_triangle *all, *triangle;
   int count;
-  double margin, scale, size; /* of coordinates, of the triangle */
+  gap_core surface;     /* the triangle's */
+  double margin, scale; /* of coordinates */
 } meeting;
+
+void gap_triangle_place(gap_core *core, const gap_triangle *triangle) {
+  static const double zero[3] = {0, 0, 0};
+  gap_shape shape = {.kind = GAP_TRIANGLE,
+                     .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  memcpy(shape.corners, triangle->corners, sizeof shape.corners);
+  gap_core_place(core, &shape, zero, NULL);
+  core->reach = 0;
+  for (int k = 0; k < 3; k++) // the middle, not the origin
+    core->centre[k] =
+        (shape.corners[0][k] + shape.corners[1][k] + shape.corners[2][k]) / 3;
+  for (int i = 0; i < 3; i++) {
+    double arm[3];
+    vec3_subtract(arm, shape.corners[i], core->centre);
+    core->reach = fmax(core->reach, vec3_length(arm));
+  }
+}
 
 static bool same_corner(const double a[3], const double b[3]) {
   return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
@@ -39,7 +57,8 @@ static int top_corners(const meeting *at, const double n[3], int top[3]) {
     highest = fmax(highest, height[i]);
   }
   for (int i = 0; i < 3; i++)
-    if (height[i] >= highest - level_tolerance * at->size) top[count++] = i;
+    if (height[i] >= highest - level_tolerance * at->surface.reach)
+      top[count++] = i;
   return count;
 }
 
@@ -51,7 +70,7 @@ static bool is_outermost(const meeting *at, const double n[3]) {
   if (n_top == 3) return true;
   const double *p = at->triangle->corners[top[0]];
   const double *q = at->triangle->corners[top[n_top - 1]];
-  double height = vec3_dot(n, p) + level_tolerance * at->size;
+  double height = vec3_dot(n, p) + level_tolerance * at->surface.reach;
   for (int i = 0; i < at->count; i++) {
     const gap_triangle *other = &at->all[i];
     if (other == at->triangle || !has_corner(other, p) || !has_corner(other, q))
@@ -153,27 +172,21 @@ static bool leave_along(const meeting *at, const gap_core *surface,
   return best->separation > -INFINITY;
 }
 
-static int meet_triangle(const meeting *at, gap_contact_list *list) {
-  static const double centre[3] = {0, 0, 0};
-  gap_shape shape = {.kind = GAP_TRIANGLE,
-                     .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  memcpy(shape.corners, at->triangle->corners, sizeof shape.corners);
-  gap_core surface;
-  gap_core_place(&surface, &shape, centre, NULL);
-  for (int k = 0; k < 3; k++) // the middle, not the origin
-    surface.centre[k] =
-        (shape.corners[0][k] + shape.corners[1][k] + shape.corners[2][k]) / 3;
-
-  double radius = at->core->radius;
+static int meet_triangle(meeting *at, gap_contact_list *list) {
+  const gap_core *surface = &at->surface;
+  double radius = at->core->radius, between[3];
+  gap_triangle_place(&at->surface, at->triangle);
+  vec3_subtract(between, at->core->centre, surface->centre);
+  at->scale = vec3_length(between) + at->core->reach + surface->reach + radius;
   gap_patch_request request = {
-      .a = at->core, .b = &surface, .margin = at->margin, .scale = at->scale};
+      .a = at->core, .b = surface, .margin = at->margin, .scale = at->scale};
   gap_distance near;
   gap_direction best;
   gap_phi phi = {.apart = false};
-  gap_gjk(at->core, &surface, at->triangle->normal, at->scale,
+  gap_gjk(at->core, surface, at->triangle->normal, at->scale,
           at->margin + radius, &near);
   if (near.lower > at->margin + radius) return 0;
-  if (near.upper > 0 && !gap_distance_find(at->core, &surface, at->scale,
+  if (near.upper > 0 && !gap_distance_find(at->core, surface, at->scale,
                                            at->margin + radius, &phi))
     return 0;
   if (phi.apart) {
@@ -185,14 +198,14 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
       // it is nearest where a neighbour is nearer, and may still be over its middle
       if (!(vec3_dot(best.n, at->triangle->normal) > 0)) return 0;
       vec3_copy(best.n, at->triangle->normal);
-      best.separation = gap_core_separation(at->core, &surface, best.n);
+      best.separation = gap_core_separation(at->core, surface, best.n);
       request.covered_only = true;
     }
   } else {
     /* From behind it came through, or is in a hollow whose walls look away. At a ridge
      * it is in front of one of the sides. */
     if (!(centre_along(at, at->triangle->normal) > 0) ||
-        !leave_along(at, &surface, near.n, &best))
+        !leave_along(at, surface, near.n, &best))
       return 0;
     request.covered_only = true;
     // all ways out of a polytope were tried; of others, it is known that they
@@ -252,22 +265,6 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
   list->count = kept;
 }
 
-static int meet_one(meeting *at, int i, gap_contact_list *list) {
-  const gap_core *core = at->core;
-  double far = 0, arm[3];
-  at->triangle = &at->all[i];
-  at->size = 0;
-  for (int k = 0; k < 3; k++) {
-    vec3_subtract(arm, at->triangle->corners[k], core->centre);
-    far = fmax(far, vec3_length(arm));
-    vec3_subtract(arm, at->triangle->corners[k],
-                  at->triangle->corners[(k + 1) % 3]);
-    at->size = fmax(at->size, vec3_length(arm));
-  }
-  at->scale = far + core->reach + core->radius;
-  return meet_triangle(at, list);
-}
-
 // of what overlaps the others tell which way out is meant
 double gap_mesh_margin(const gap_contact_list *list, int first, double margin) {
   const gap_contact *all = list->block->data;
@@ -285,7 +282,8 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
   if (near == NULL) n_near = count;
   for (int k = 0; k < n_near; k++) {
     int before = list->count;
-    if (meet_one(&at, near == NULL ? k : near[k], list) != 0) return -1;
+    at.triangle = &triangles[near == NULL ? k : near[k]];
+    if (meet_triangle(&at, list) != 0) return -1;
     at.margin = gap_mesh_margin(list, before, at.margin);
   }
   drop_longer_ways(core->radius, triangles, first, list);

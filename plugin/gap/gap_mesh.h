@@ -16,6 +16,9 @@ typedef struct gap_triangle {
   int32_t number;
 } gap_triangle;
 
+/** The core of a triangle, in its coordinates. */
+void gap_triangle_place(gap_core *core, const gap_triangle *triangle);
+
 /** Contacts of several triangles; `block` holds gap_contact. */
 typedef struct gap_contact_list {
   const memory_source *source;

@@ -362,8 +362,6 @@ static int plant_region(gap_context *context, const region *in) {
 static int meet_region(gap_context *context, const region *in,
                        const gap_triangle *triangle, double margin,
                        gap_contact_list *list) {
-  static const double zero[3] = {0, 0, 0};
-  gap_shape shape = {.kind = GAP_TRIANGLE};
   gap_core core;
   double box[6];
   int32_t *near;
@@ -371,12 +369,7 @@ static int meet_region(gap_context *context, const region *in,
   int n_near = near_numbers(context, in->mesh, &context->region, box, &near);
   if (n_near < 0) return n_near;
   if (n_near == 0) return GAP_OK;
-  for (int k = 0; k < 9; k++) shape.rotation[k] = k % 4 == 0;
-  for (int k = 0; k < 9; k++)
-    shape.corners[k / 3][k % 3] =
-        triangle->corners[k / 3][k % 3] - triangle->corners[0][k % 3];
-  vec3_copy(shape.position, triangle->corners[0]);
-  gap_core_place(&core, &shape, zero, NULL);
+  gap_triangle_place(&core, triangle);
   int before = list->count;
   if (gap_mesh_meet(&core, in->block->data, in->count, near, n_near, margin,
                     list) != 0)
@@ -420,7 +413,6 @@ static int mesh_with_mesh(gap_context *context, const gap_geom *a,
   return finish(&list, origin, radius[small], flags, contacts, room);
 }
 
-/* The corners of a mesh that are on or near a half-space. */
 static int mesh_on_plane(gap_context *context, const gap_geom *mesh,
                          const gap_shape *plane, double margin, int flags,
                          gap_contact contacts[], int room) {
@@ -433,27 +425,22 @@ static int mesh_on_plane(gap_context *context, const gap_geom *mesh,
   int status = collect(context, &in);
   if (status != GAP_OK) return status;
 
+  gap_core ground, core;
   gap_contact_list list = {context->source, &context->contacts, 0, false};
-  double offset = plane->offset - vec3_dot(plane->normal, origin);
   const gap_triangle *all = in.block->data;
-  for (int i = 0; i < 3 * in.count; i++) {
-    const double *corner = all[i / 3].corners[i % 3];
-    double gap = vec3_dot(plane->normal, corner) - offset;
-    if (gap > margin) continue;
-    gap_contact *added = memory_block_grow(
-        list.block, list.source, (size_t)list.count + 1, sizeof *added);
+  gap_core_place(&ground, plane, origin, NULL);
+  for (int i = 0; i < in.count; i++) {
+    gap_contact *added =
+        memory_block_grow(list.block, list.source,
+                          (size_t)list.count + GAP_PAIR_ROOM, sizeof *added);
     if (added == NULL)
       return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
-    added += list.count++;
-    *added = (gap_contact){.gap = gap,
-                           .certificate = 4e-16 * (radius + fabs(offset)),
-                           .triangle = {-1, all[i / 3].number}};
-    // the mesh is turned to be the first shape in the end
-    vec3_negate(added->normal, plane->normal);
-    vec3_copy(added->point, corner);
-    vec3_add_scaled(added->point, -gap / 2, plane->normal);
-    added->feature[0] = gap_feature_make(GAP_FACE, 0);
-    added->feature[1] = gap_feature_make(GAP_CORNER, (unsigned)(i % 3));
+    added += list.count;
+    gap_triangle_place(&core, &all[i]);
+    int count = gap_pair_meet(&core, &ground, margin, added);
+    gap_contacts_turn(added, count); // it is turned again in the end
+    for (int k = 0; k < count; k++) added[k].triangle[1] = all[i].number;
+    list.count += count;
   }
   return finish(&list, origin, radius, flags, contacts, room);
 }

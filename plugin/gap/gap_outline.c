@@ -225,7 +225,10 @@ void gap_outline_facing(const gap_core *core, const double d[3], double scale,
                         gap_outline *outline) {
   outline->count = 0;
   outline->face = gap_feature_make(GAP_FACE, 0);
-  if (core->kind == CORE_POLYTOPE) {
+  if (core->half_space) {
+    vec3_copy(outline->points[0], core->centre);
+    vec3_copy(outline->normal, core->axis);
+  } else if (core->kind == CORE_POLYTOPE) {
     polytope_outline(core, d, scale, outline);
   } else if (core->kind == CORE_CYLINDER) {
     cylinder_outline(core, d, outline);

@@ -11,7 +11,9 @@ enum {
 };
 
 typedef struct gap_outline {
-  int count; /* 1: a corner; 2: an edge; more: a face, its corners in order */
+  /* 0: a face without end, through the first point; 1: a corner; 2: an edge; more: a
+   * face, its corners in order */
+  int count;
   double points[OUTLINE_ROOM][3];
   gap_feature corners[OUTLINE_ROOM];
   gap_feature edges[OUTLINE_ROOM]; /* from this point to the next */

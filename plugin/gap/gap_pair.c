@@ -86,17 +86,13 @@ int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
   return grows && core->room == NULL ? GAP_NO_MEMORY : GAP_OK;
 }
 
-/* Contacts of two cores in their coordinates. @return their number. */
-static int meet(const gap_core *a, const gap_core *b, double margin,
-                gap_contact contacts[GAP_PAIR_ROOM]) {
+int gap_pair_meet(const gap_core *a, const gap_core *b, double margin,
+                  gap_contact contacts[GAP_PAIR_ROOM]) {
   double between[3];
   vec3_subtract(between, a->centre, b->centre);
-  double distance = vec3_length(between);
   double radii = a->radius + b->radius;
-  if (distance - a->reach - b->reach - radii > margin) return 0;
-
+  double scale = vec3_length(between) + a->reach + b->reach + radii;
   gap_phi phi;
-  double scale = distance + a->reach + b->reach + radii;
   if (!gap_distance_find(a, b, scale, margin + radii, &phi)) return 0;
 
   gap_patch_request request = {.a = a,
@@ -137,43 +133,23 @@ void gap_contacts_turn(gap_contact contacts[], int count) {
   }
 }
 
-static gap_contact *contacts_of_pair(gap_scratch *scratch) {
-  return memory_block_reserve(&scratch->contacts, scratch->source,
-                              GAP_PAIR_ROOM, sizeof(gap_contact));
-}
-
-static int on_plane(gap_scratch *scratch, const gap_shape *shape,
-                    const gap_shape *plane, double margin, int flags,
-                    gap_contact contacts[], int room) {
-  if (shape->kind == GAP_PLANE) return 0;
-  gap_core core;
-  const double *origin = shape->position;
-  if (gap_pair_place(scratch, shape, 0, origin, &core) != GAP_OK)
-    return GAP_NO_MEMORY;
-
-  gap_contact *found = contacts_of_pair(scratch);
-  if (found == NULL) return GAP_NO_MEMORY;
-  double offset = plane->offset - vec3_dot(plane->normal, origin);
-  int count = gap_patch_on_plane(&core, plane->normal, offset, margin,
-                                 core.reach + core.radius, found);
-  return finish(found, count, origin, flags, contacts, room);
-}
-
 int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
              double margin, int flags, gap_contact contacts[], int room) {
-  if (b->kind == GAP_PLANE)
-    return on_plane(scratch, a, b, margin, flags, contacts, room);
+  bool on_plane = b->kind == GAP_PLANE;
   if (a->kind == GAP_PLANE) {
-    int count = on_plane(scratch, b, a, margin, flags, contacts, room);
+    if (on_plane) return 0;
+    int count = gap_pair(scratch, b, a, margin, flags, contacts, room);
     if (count > 0) gap_contacts_turn(contacts, count);
     return count;
   }
   gap_core core_a, core_b;
-  if (gap_pair_place(scratch, a, 0, b->position, &core_a) != GAP_OK ||
-      gap_pair_place(scratch, b, 1, b->position, &core_b) != GAP_OK)
+  const double *origin = on_plane ? a->position : b->position;
+  if (gap_pair_place(scratch, a, 0, origin, &core_a) != GAP_OK ||
+      gap_pair_place(scratch, b, 1, origin, &core_b) != GAP_OK)
     return GAP_NO_MEMORY;
-  gap_contact *found = contacts_of_pair(scratch);
+  gap_contact *found = memory_block_reserve(&scratch->contacts, scratch->source,
+                                            GAP_PAIR_ROOM, sizeof *found);
   if (found == NULL) return GAP_NO_MEMORY;
-  int count = meet(&core_a, &core_b, margin, found);
-  return finish(found, count, b->position, flags, contacts, room);
+  int count = gap_pair_meet(&core_a, &core_b, margin, found);
+  return finish(found, count, origin, flags, contacts, room);
 }

@@ -46,7 +46,7 @@ static double height_over(const view *seen, const gap_outline *outline,
   project(seen, base, foot);
   double height = vec3_dot(seen->n, base), u = at[0] - foot[0],
          v = at[1] - foot[1];
-  if (outline->count > 2) {
+  if (outline->count != 2) {
     double slope = vec3_dot(outline->normal, seen->n);
     return height - (u * vec3_dot(outline->normal, seen->t[0]) +
                      v * vec3_dot(outline->normal, seen->t[1])) /
@@ -252,8 +252,8 @@ static bool are_parallel(const gap_outline *on_a, const gap_outline *on_b) {
 
 static void meet(collection *into, const gap_outline *on_a,
                  const gap_outline *on_b) {
-  if (on_a->count < 2 || on_b->count < 2) return;
-  if (on_b->count > 2 || (on_a->count == 2 && are_parallel(on_a, on_b)))
+  if (on_a->count < 2 || on_b->count == 1) return;
+  if (on_b->count != 2 || (on_a->count == 2 && are_parallel(on_a, on_b)))
     outline_on_face(into, on_a, on_b, false);
   else if (on_a->count > 2)
     outline_on_face(into, on_b, on_a, true);
@@ -268,6 +268,7 @@ static int corner_number(const gap_core *core, const double point[3]) {
 /* The feature that the nearest point of one core lies on. */
 static gap_feature nearest_feature(const gap_core *core,
                                    const gap_simplex *nearest, int side) {
+  if (core->half_space) return gap_feature_make(GAP_FACE, 0);
   if (core->kind != CORE_POLYTOPE) return gap_feature_make(GAP_SURFACE, 0);
   int corners[4], count = 0;
   for (int i = 0; i < nearest->count; i++) {
@@ -364,105 +365,4 @@ int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
   meet(&into, &on_a, &on_b);
   lead_with_deepest(&into);
   return into.count;
-}
-
-/* ---- half-spaces ---- */
-
-/* Faces that look away from the plane, or nearly so, have nothing to add. */
-static const double looking_down = 0.1;
-
-typedef struct landing {
-  const gap_core *a;
-  const double *n;
-  double offset, margin;
-  gap_contact *contacts;
-  int count;
-} landing;
-
-static void land(landing *on, const double point[3], gap_feature feature) {
-  double level = vec3_dot(on->n, point) - on->offset;
-  double gap = level - on->a->radius;
-  if (!(gap <= on->margin)) return;
-
-  // with no room left the highest makes way
-  int at = on->count;
-  if (at == GAP_PAIR_ROOM) {
-    at = 0;
-    for (int i = 1; i < on->count; i++)
-      if (on->contacts[i].gap > on->contacts[at].gap) at = i;
-    if (gap >= on->contacts[at].gap) return;
-  } else {
-    on->count++;
-  }
-  gap_contact *contact = &on->contacts[at];
-  contact->gap = gap;
-  vec3_copy(contact->normal, on->n);
-  vec3_copy(contact->point, point);
-  vec3_add_scaled(contact->point, -(level + on->a->radius) / 2, on->n);
-  contact->certificate = 0;
-  contact->feature[0] = feature;
-  contact->feature[1] = gap_feature_make(GAP_FACE, 0);
-  contact->triangle[0] = contact->triangle[1] = -1;
-}
-
-static bool looks_down(const landing *on, int corner) {
-  const gap_topology *topology = on->a->topology;
-  if (topology->n_faces < 3) return true;
-  for (int f = 0; f < topology->n_faces; f++) {
-    double normal[3];
-    gap_core_face_normal(on->a, f, normal);
-    if (vec3_dot(normal, on->n) > -looking_down) continue;
-    for (int i = topology->face_start[f]; i < topology->face_start[f + 1]; i++)
-      if (topology->face_corners[i] == corner) return true;
-  }
-  return false;
-}
-
-static void land_cylinder(landing *on) {
-  double down[3];
-  gap_outline outline;
-  vec3_negate(down, on->n);
-  // the side line's further end is the deepest point of a tilted cylinder
-  if (gap_outline_side(on->a, down, &outline))
-    for (int i = 1; i >= 0; i--)
-      land(on, outline.points[i], outline.corners[i]);
-  double along = vec3_dot(down, on->a->axis);
-  if (fabs(along) <= looking_down) return;
-  gap_outline_cap(on->a, along > 0 ? 1 : -1, &outline);
-  for (int i = 0; i < outline.count; i++)
-    land(on, outline.points[i], outline.corners[i]);
-}
-
-static void land_corners(landing *on) {
-  double down[3], point[3];
-  vec3_negate(down, on->n);
-  int lowest = gap_core_support(on->a, down, point);
-  land(on, point, gap_feature_make(GAP_CORNER, (unsigned)lowest));
-  for (int i = 0; i < on->a->topology->n_corners; i++) {
-    const double *corner = on->a->corners[i];
-    double level = vec3_dot(on->n, corner) - on->offset - on->a->radius;
-    if (i == lowest || !(level <= on->margin) || !looks_down(on, i)) continue;
-    land(on, corner, gap_feature_make(GAP_CORNER, (unsigned)i));
-  }
-}
-
-int gap_patch_on_plane(const gap_core *a, const double n[3], double offset,
-                       double margin, double scale, gap_contact contacts[]) {
-  landing on = {a, n, offset, margin, contacts, 0};
-  if (a->kind == CORE_POLYTOPE) {
-    land_corners(&on);
-  } else if (a->kind == CORE_CYLINDER) {
-    land_cylinder(&on);
-  } else {
-    double down[3], point[3];
-    vec3_negate(down, n);
-    gap_core_support(a, down, point);
-    land(&on, point, gap_feature_make(GAP_SURFACE, 0));
-  }
-  for (int i = 1; i < on.count; i++)
-    if (contacts[i].gap < contacts[0].gap)
-      swap_contacts(&contacts[0], &contacts[i]);
-  for (int i = 0; i < on.count; i++)
-    contacts[i].certificate = 4e-16 * (scale + fabs(offset));
-  return on.count;
 }

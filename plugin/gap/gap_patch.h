@@ -26,12 +26,4 @@ typedef struct gap_patch_request {
  */
 int gap_patch(const gap_patch_request *request, gap_contact contacts[]);
 
-/**
- * The patch of a core on the half-space  n.x <= offset.
- *
- * @return number of contacts with gap <= margin.
- */
-int gap_patch_on_plane(const gap_core *a, const double n[3], double offset,
-                       double margin, double scale, gap_contact contacts[]);
-
 #endif

@@ -12,20 +12,15 @@ enum { MOST_QUERIES = 200 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
-static double inner_of(const gap_shape *shape) {
-  const double *size = shape->size;
-  switch (shape->kind) {
-    case GAP_SPHERE:
-    case GAP_CAPSULE: return size[0];
-    case GAP_BOX: return 0.5 * fmin(size[0], fmin(size[1], size[2]));
-    case GAP_CYLINDER: return fmin(size[0], 0.5 * size[1]);
-    case GAP_ELLIPSOID: return fmin(size[0], fmin(size[1], size[2]));
-    default: return 0;
-  }
-}
-
-/* Half of the least distance between a face and the corner furthest from it. */
-static double inner_of_core(const gap_core *core) {
+/* Half of the least thickness of a core: of a polytope the least distance between a
+ * face and the corner furthest from it. */
+static double inner_of(const gap_core *core) {
+  const double *axes = core->semi_axes;
+  if (core->kind == CORE_CYLINDER)
+    return fmin(core->disc_radius, core->half_length);
+  if (core->kind == CORE_ELLIPSOID)
+    return fmin(axes[0], fmin(axes[1], axes[2]));
+  if (core->topology->n_faces == 0) return 0;
   double least = INFINITY;
   for (int f = 0; f < core->topology->n_faces; f++) {
     double normal[3], back[3], top[3], bottom[3];
@@ -74,8 +69,7 @@ int gap_extent_find(gap_context *context, dGeomID geom, const double about[3],
   }
   if (gap_pair_place(&context->scratch, &shape, 0, about, &core) != GAP_OK)
     return gap_context_fail(context, geom, GAP_NO_MEMORY, NULL);
-  extent->inner =
-      shape.kind == GAP_CONVEX ? inner_of_core(&core) : inner_of(&shape);
+  extent->inner = inner_of(&core) + core.radius;
   extent->reach = vec3_length(core.centre) + core.reach;
   extent->size = core.reach + core.radius;
   return GAP_OK;
@@ -186,41 +180,31 @@ static double rate_change(const sweep *w) {
   return most;
 }
 
-/* How far the geoms are apart along a line's normal, which is at most their gap; a
- * mesh that stands is the half-space `line`.
- * @return gap_status */
-static int separation_along(sweep *w, const gap_shape *line, double share,
+/* How far the geoms are apart along n (unit, into the first), which is at most their
+ * gap; of a mesh the point `of_mesh` counts. @return gap_status */
+static int separation_along(sweep *w, const double n[3],
+                            const double of_mesh[3], double share,
                             double *separation) {
   gap_shape shapes[2];
   gap_core cores[2];
-  int plane = -1;
   for (int side = 0; side < 2; side++) {
     gap_geom placed;
     place(&w->request->mover[side], &w->placed[side], share, &placed);
-    shapes[side] = *line;
+    shapes[side] = (gap_shape){
+        .kind = GAP_SPHERE, .position = {of_mesh[0], of_mesh[1], of_mesh[2]}};
     int status = gap_geom_is_mesh(&placed)
                      ? GAP_OK
                      : gap_geom_shape(w->context, &placed, side, &shapes[side]);
     if (status != GAP_OK) return status;
-    if (shapes[side].kind == GAP_PLANE) plane = side;
   }
-  const double *origin = shapes[plane == 0].position;
+  const double *origin = shapes[shapes[0].kind == GAP_PLANE].position;
   for (int side = 0; side < 2; side++)
-    if (side != plane && gap_pair_place(&w->context->scratch, &shapes[side],
-                                        side, origin, &cores[side]) != GAP_OK)
+    if (gap_pair_place(&w->context->scratch, &shapes[side], side, origin,
+                       &cores[side]) != GAP_OK)
       return gap_context_fail(w->context, w->placed[side].named, GAP_NO_MEMORY,
                               NULL);
-  if (plane < 0) {
-    *separation = gap_core_separation(&cores[0], &cores[1], line->normal) -
-                  cores[0].radius - cores[1].radius;
-    return GAP_OK;
-  }
-  const gap_shape *ground = &shapes[plane];
-  double down[3], lowest[3];
-  vec3_negate(down, ground->normal);
-  gap_core_support(&cores[1 - plane], down, lowest);
-  *separation = vec3_dot(ground->normal, lowest) - cores[1 - plane].radius -
-                (ground->offset - vec3_dot(ground->normal, origin));
+  *separation = gap_core_separation(&cores[0], &cores[1], n) - cores[0].radius -
+                cores[1].radius;
   return GAP_OK;
 }
 
@@ -248,14 +232,15 @@ static double margin_of(const sweep *w, double to_cover) {
  * n. The separation along n has a chord, from which it bends down by no more than
  * the rate's change lets it. */
 static int stride_along(sweep *w, double share, double above, double aim,
-                        const gap_shape *line, double longest, double *stride) {
+                        const double n[3], const double of_mesh[3],
+                        double longest, double *stride) {
   const int TRIES = 16;
   const double SHORTER = 0.4;
   double bend = rate_change(w), way = longest;
   *stride = 0;
   for (int i = 0; i < TRIES && way > 0; i++) {
     double there;
-    int status = separation_along(w, line, share + way, &there);
+    int status = separation_along(w, n, of_mesh, share + way, &there);
     if (status != GAP_OK) return status;
     there -= aim;
     double sag = bend * way * way;
@@ -289,13 +274,12 @@ static int stride_on_mesh(sweep *w, double share, double margin, double aim,
   if (count == ROOM) return GAP_OK;
   double way = fmin(longest, (margin - aim) / speed);
   for (int k = 0; k < count && way > 0; k++) {
-    gap_shape line = {.kind = GAP_PLANE};
-    double sign = side == 0 ? 1 : -1;
-    for (int i = 0; i < 3; i++) line.normal[i] = sign * contacts[k].normal[i];
-    line.offset =
-        vec3_dot(line.normal, contacts[k].point) - 0.5 * contacts[k].gap;
-    int status =
-        stride_along(w, share, contacts[k].gap - aim, aim, &line, way, &way);
+    double surface[3];
+    vec3_copy(surface, contacts[k].point);
+    vec3_add_scaled(surface, (side == 0 ? -0.5 : 0.5) * contacts[k].gap,
+                    contacts[k].normal);
+    int status = stride_along(w, share, contacts[k].gap - aim, aim,
+                              contacts[k].normal, surface, way, &way);
     if (status != GAP_OK) return status;
   }
   *stride = way;
@@ -372,12 +356,11 @@ static int advance(sweep *w) {
     }
     double way = fmax(above, 0.5 * request->tolerance) / rate, stride = 0;
     if (!beyond && share + way < next) {
-      gap_shape line = {.kind = GAP_PLANE};
-      vec3_copy(line.normal, normal);
+      static const double none[3] = {0, 0, 0};
       status =
           w->mesh ? stride_on_mesh(w, share, margin, aim, next - share, &stride)
-                  : stride_along(w, share, above, aim, &line, next - share,
-                                 &stride);
+                  : stride_along(w, share, above, aim, normal, none,
+                                 next - share, &stride);
       if (status != GAP_OK) return status;
       way = fmax(way, stride);
     }
