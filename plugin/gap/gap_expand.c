@@ -1,5 +1,7 @@
 #include "gap/gap_expand.h"
 
+#include <string.h>
+
 #include "common/vec3.h"
 #include "gap/gap_polish.h"
 
@@ -11,9 +13,7 @@ static const double close_enough = 1e-11;
 
 typedef struct facet {
   int corner[3];
-  int beside[3];  /* facet across the edge corner[i] .. corner[i + 1] */
   double n[3], d; /* outward, n.x = d on it */
-  bool alive, visible;
 } facet;
 
 /* A polytope inside the set of all points of A minus points of B. */
@@ -23,10 +23,9 @@ typedef struct gap_polytope {
   int n_points;
   facet facets[MOST_FACETS];
   int n_facets;
-  int free_facets[MOST_FACETS];
-  int n_free;
-  int seen[MOST_FACETS];      /* by a new point */
-  int starts_at[MOST_POINTS]; /* the new facet at the edge that starts there */
+  int horizon[3 * MOST_FACETS]
+             [2]; /* edges around the facets a new point sees */
+  int n_horizon;
 } polytope;
 
 /* The difference furthest along m; m need not have unit length. */
@@ -39,17 +38,18 @@ static void furthest_difference(const gap_core *a, const gap_core *b,
   vec3_subtract(w, on_a, on_b);
 }
 
-/* The facet's plane; false where its corners lie on a line. */
-static bool fill_plane(const polytope *grown, facet *f) {
-  const double *p = grown->points[f->corner[0]];
+/* One more facet; false where its corners lie on a line. */
+static bool add_facet(polytope *grown, int i, int j, int k) {
+  if (grown->n_facets == MOST_FACETS) return false;
+  facet *f = &grown->facets[grown->n_facets++];
+  *f = (facet){.corner = {i, j, k}};
+  const double *p = grown->points[i];
   double u[3], v[3];
-  vec3_subtract(u, grown->points[f->corner[1]], p);
-  vec3_subtract(v, grown->points[f->corner[2]], p);
+  vec3_subtract(u, grown->points[j], p);
+  vec3_subtract(v, grown->points[k], p);
   vec3_cross(f->n, u, v);
   if (!(vec3_normalise(f->n) > 0)) return false;
   f->d = vec3_dot(f->n, p);
-  f->alive = true;
-  f->visible = false;
   return true;
 }
 
@@ -90,112 +90,66 @@ static bool start_points(polytope *grown) {
 }
 
 static bool start(polytope *grown) {
-  static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
-  static const int beside[4][3] = {{1, 3, 2}, {2, 3, 0}, {0, 3, 1}, {1, 2, 0}};
-  grown->n_free = 0;
-  grown->n_facets = 4;
-  if (!start_points(grown)) return false;
-
+  grown->n_facets = 0;
+  if (!start_points(grown) || !add_facet(grown, 0, 1, 2)) return false;
   // facets must look out: swap two corners where they look in
-  facet first = {.corner = {0, 1, 2}};
-  if (!fill_plane(grown, &first)) return false;
-  if (vec3_dot(first.n, grown->points[3]) > first.d) {
-    double swapped[3];
-    vec3_copy(swapped, grown->points[0]);
-    vec3_copy(grown->points[0], grown->points[1]);
-    vec3_copy(grown->points[1], swapped);
+  const facet *first = &grown->facets[0];
+  int i = vec3_dot(first->n, grown->points[3]) > first->d;
+  grown->n_facets = 0;
+  return add_facet(grown, i, 1 - i, 2) && add_facet(grown, i, 3, 1 - i) &&
+         add_facet(grown, i, 2, 3) && add_facet(grown, 1 - i, 3, 2);
+}
+
+static int find_edge(const polytope *grown, int from, int to) {
+  int e = grown->n_horizon - 1;
+  while (e >= 0 && (grown->horizon[e][0] != from || grown->horizon[e][1] != to))
+    e--;
+  return e;
+}
+
+/* A facet goes: its edges are of the horizon, but for those that it has in common with
+ * one that is gone. */
+static void drop_facet(polytope *grown, int number) {
+  const int *corner = grown->facets[number].corner;
+  for (int k = 0; k < 3; k++) {
+    int from = corner[k], to = corner[(k + 1) % 3];
+    int e = find_edge(grown, to, from), *edge;
+    edge = grown->horizon[e < 0 ? grown->n_horizon++ : e];
+    if (e >= 0)
+      memcpy(edge, grown->horizon[--grown->n_horizon], sizeof *grown->horizon);
+    else
+      edge[0] = from, edge[1] = to;
   }
-  for (int i = 0; i < 4; i++) {
-    for (int k = 0; k < 3; k++) {
-      grown->facets[i].corner[k] = corners[i][k];
-      grown->facets[i].beside[k] = beside[i][k];
-    }
-    if (!fill_plane(grown, &grown->facets[i])) return false;
-  }
-  return true;
+  grown->facets[number] = grown->facets[--grown->n_facets];
 }
 
-/* Mark the facets that the new point sees, from one of them on. */
-static int mark_visible(polytope *grown, int from, const double w[3]) {
-  int count = 0, *seen = grown->seen;
-  seen[count++] = from;
-  grown->facets[from].visible = true;
-  for (int at = 0; at < count; at++)
-    for (int k = 0; k < 3; k++) {
-      int next = grown->facets[seen[at]].beside[k];
-      facet *f = &grown->facets[next];
-      if (f->visible || !(vec3_dot(f->n, w) > f->d)) continue;
-      f->visible = true;
-      seen[count++] = next;
-    }
-  return count;
-}
-
-static int take_facet(polytope *grown) {
-  if (grown->n_free > 0) return grown->free_facets[--grown->n_free];
-  return grown->n_facets < MOST_FACETS ? grown->n_facets++ : -1;
-}
-
-/* A facet from a horizon edge to the new point. */
-static bool add_facet(polytope *grown, int from, int to, int across, int apex) {
-  int index = take_facet(grown);
-  if (index < 0 || grown->starts_at[from] >= 0) return false;
-  facet *f = &grown->facets[index];
-  f->corner[0] = from;
-  f->corner[1] = to;
-  f->corner[2] = apex;
-  f->beside[0] = across;
-  grown->starts_at[from] = index;
-  if (!fill_plane(grown, f)) return false;
-  facet *other = &grown->facets[across];
-  for (int k = 0; k < 3; k++)
-    if (other->corner[k] == to && other->corner[(k + 1) % 3] == from)
-      other->beside[k] = index;
-  return true;
-}
-
-/* Put the new point on in place of the facets it sees. After false the
- * polytope is broken and must not be grown any more. */
+/* Put the new point on in place of the facets it sees, from one of them on. After false
+ * the polytope is broken and must not be grown any more. */
 static bool grow(polytope *grown, int from, const double w[3]) {
-  int *seen = grown->seen, *starts_at = grown->starts_at;
-  int count = mark_visible(grown, from, w), added = 0;
   int apex = grown->n_points++;
   vec3_copy(grown->points[apex], w);
-  for (int i = 0; i <= apex; i++) starts_at[i] = -1;
-
-  for (int i = 0; i < count; i++)
-    for (int k = 0; k < 3; k++) {
-      const facet *f = &grown->facets[seen[i]];
-      int across = f->beside[k];
-      if (grown->facets[across].visible) continue;
-      if (!add_facet(grown, f->corner[k], f->corner[(k + 1) % 3], across, apex))
-        return false;
-      added++;
-    }
-  if (added < 3) return false; // rounding has the point see all facets
-  for (int i = 0; i < apex; i++) {
-    if (starts_at[i] < 0) continue;
-    facet *f = &grown->facets[starts_at[i]];
-    int next = starts_at[f->corner[1]];
-    if (next < 0) return false;
-    f->beside[1] = next;
-    grown->facets[next].beside[2] = starts_at[i];
+  grown->n_horizon = 0;
+  drop_facet(grown, from);
+  for (int i = 0; i < grown->n_facets; i++) {
+    const facet *f = &grown->facets[i];
+    const int *c = f->corner;
+    if (!(vec3_dot(f->n, w) > f->d) ||
+        (find_edge(grown, c[1], c[0]) < 0 && find_edge(grown, c[2], c[1]) < 0 &&
+         find_edge(grown, c[0], c[2]) < 0))
+      continue;
+    drop_facet(grown, i);
+    i = -1; // others may be beside it
   }
-  for (int i = 0; i < count; i++) {
-    grown->facets[seen[i]].alive = false;
-    grown->facets[seen[i]].visible = false;
-    grown->free_facets[grown->n_free++] = seen[i];
-  }
-  return true;
+  for (int e = 0; e < grown->n_horizon; e++)
+    if (!add_facet(grown, grown->horizon[e][0], grown->horizon[e][1], apex))
+      return false;
+  return grown->n_horizon >= 3; // else rounding has the point see all facets
 }
 
 static int nearest_facet(const polytope *grown) {
-  int nearest = -1;
-  for (int i = 0; i < grown->n_facets; i++) {
-    const facet *f = &grown->facets[i];
-    if (f->alive && (nearest < 0 || f->d < grown->facets[nearest].d))
-      nearest = i;
-  }
+  int nearest = 0;
+  for (int i = 1; i < grown->n_facets; i++)
+    if (grown->facets[i].d < grown->facets[nearest].d) nearest = i;
   return nearest;
 }
 
