@@ -4,6 +4,7 @@
 
 #include "common/vec3.h"
 #include "gap/gap_distance.h"
+#include "gap/gap_pair.h"
 #include "gap/gap_patch.h"
 #include "gap/gap_polish.h"
 
@@ -126,14 +127,21 @@ static bool is_artefact(const meeting *at, const gap_contact *contact) {
   return type == GAP_EDGE && goes_on_flat(at, (int)number);
 }
 
+/* The patch that is asked for; of a half-space, where the triangle is on it. */
 static int add_patch(const meeting *at, const gap_patch_request *request,
                      gap_contact_list *list) {
   gap_contact *all =
       memory_block_grow(list->block, list->source,
                         (size_t)list->count + GAP_PAIR_ROOM, sizeof *all);
   if (all == NULL) return -1;
-  const gap_contact *contacts = all + list->count;
-  int count = gap_patch(request, all + list->count);
+  gap_contact *contacts = all + list->count;
+  int count;
+  if (at->core->half_space) {
+    count = gap_pair_meet(&at->surface, at->core, at->margin, contacts);
+    gap_contacts_turn(contacts, count);
+  } else {
+    count = gap_patch(request, contacts);
+  }
   for (int i = 0; i < count; i++) {
     if (is_artefact(at, &contacts[i])) continue;
     gap_contact *contact = &all[list->count++];
@@ -176,6 +184,7 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
   const gap_core *surface = &at->surface;
   double radius = at->core->radius, between[3];
   gap_triangle_place(&at->surface, at->triangle);
+  if (at->core->half_space) return add_patch(at, NULL, list);
   vec3_subtract(between, at->core->centre, surface->centre);
   at->scale = vec3_length(between) + at->core->reach + surface->reach + radius;
   gap_patch_request request = {

@@ -32,7 +32,7 @@ typedef struct gap_contact_list {
 double gap_mesh_margin(const gap_contact_list *list, int first, double margin);
 
 /**
- * Add the contacts of a core (first shape) on a surface (second).
+ * Add the contacts of a core or half-space (first shape) on a surface (second).
  *
  * Edges and corners between triangles give only what they would give on the
  * whole surface: a box that slides over a flat floor of triangles meets no
