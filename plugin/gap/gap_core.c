@@ -14,8 +14,7 @@ static const gap_topology triangle_topology = {
     .n_faces = 2,
     .edges = (const int[3][4]){{0, 1, 2, 2}, {1, 2, 0, 0}, {2, 0, 1, 1}},
     .face_start = (const int[]){0, 3, 6},
-    .face_corners = (const int[]){0, 1, 2, 0, 2, 1},
-    .face_edges = (const int[]){0, 1, 2, 2, 1, 0}};
+    .face_corners = (const int[]){0, 1, 2, 0, 2, 1}};
 
 /* Corner i of a box has sign bit k of i along axis k; faces are -x +x -y +y -z
  * +z; edges go along x, y, z. */
@@ -39,9 +38,7 @@ static const gap_topology box_topology = {
                                 {3, 7, 2, 1}},
     .face_start = (const int[]){0, 4, 8, 12, 16, 20, 24},
     .face_corners = (const int[]){0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
-                                  2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6},
-    .face_edges = (const int[]){8,  6, 10, 4, 5, 11, 7, 9, 0, 9, 2, 8,
-                                10, 3, 11, 1, 4, 1,  5, 0, 2, 7, 3, 6}};
+                                  2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6}};
 
 static void column(const double R[9], int k, double axis[3]) {
   for (int i = 0; i < 3; i++) axis[i] = R[3 * i + k];

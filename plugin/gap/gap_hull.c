@@ -1,5 +1,6 @@
 #include "gap/gap_hull.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static const double flatness_tolerance = 1e-9;
 /* The arrays of a hull while they are filled. */
 typedef struct builder {
   int (*edges)[4];
-  int *face_start, *face_corners, *face_edges;
+  int *face_start, *face_corners;
   int *edge_uses; /* how many faces an edge has so far */
   double (*points)[3], (*normals)[3];
   int n_edges, n_points, n_faces;
@@ -48,7 +49,7 @@ static void *take(char **at, size_t count, size_t size) {
 static int reserve(gap_hull *hull, builder *build, const memory_source *source,
                    size_t n_points, size_t n_faces, size_t n_sides) {
   size_t size = (n_points + n_faces) * 3 * sizeof(double) +
-                (n_sides * 7 + n_faces + 1) * sizeof(int);
+                (n_sides * 6 + n_faces + 1) * sizeof(int);
   char *at = memory_block_reserve(&hull->block, source, size, 1);
   if (at == NULL) return -1;
 
@@ -57,7 +58,6 @@ static int reserve(gap_hull *hull, builder *build, const memory_source *source,
   build->edges = take(&at, n_sides, 4 * sizeof(int));
   build->edge_uses = take(&at, n_sides, sizeof(int));
   build->face_corners = take(&at, n_sides, sizeof(int));
-  build->face_edges = take(&at, n_sides, sizeof(int));
   build->face_start = take(&at, n_faces + 1, sizeof(int));
   build->n_points = (int)n_points;
   build->n_faces = (int)n_faces;
@@ -65,26 +65,24 @@ static int reserve(gap_hull *hull, builder *build, const memory_source *source,
   return 0;
 }
 
-/* The edge between two corners, made when it is new; -1 when it has two faces
- * already. `wing` is a corner of the face that is not on the edge. */
-static int use_edge(builder *build, int from, int to, int wing) {
-  for (int e = 0; e < build->n_edges; e++) {
-    int *edge = build->edges[e];
-    bool same = (edge[0] == from && edge[1] == to) ||
-                (edge[0] == to && edge[1] == from);
-    if (!same) continue;
-    if (build->edge_uses[e] == 2) return -1;
-    edge[3] = wing;
-    build->edge_uses[e] = 2;
-    return e;
+/* One more face at the edge between two corners, which is made when it is new; false
+ * where it has two already. `wing` is a corner of the face that is not on the edge. */
+static bool use_edge(builder *build, int from, int to, int wing) {
+  int e = 0;
+  for (; e < build->n_edges; e++) {
+    const int *edge = build->edges[e];
+    if ((edge[0] == from && edge[1] == to) ||
+        (edge[0] == to && edge[1] == from))
+      break;
   }
-  int e = build->n_edges++;
-  build->edges[e][0] = from;
-  build->edges[e][1] = to;
-  build->edges[e][2] = wing;
-  build->edges[e][3] = -1;
-  build->edge_uses[e] = 1;
-  return e;
+  if (e == build->n_edges) {
+    build->n_edges++;
+    memcpy(build->edges[e], (int[]){from, to, -1, -1}, sizeof build->edges[e]);
+    build->edge_uses[e] = 0;
+  }
+  if (build->edge_uses[e] == 2) return false;
+  build->edges[e][2 + build->edge_uses[e]++] = wing;
+  return true;
 }
 
 static const char *fill_faces(builder *build, const unsigned polygons[]) {
@@ -96,11 +94,9 @@ static const char *fill_faces(builder *build, const unsigned polygons[]) {
     for (int i = 0; i < sides; i++) {
       int from = (int)at[i], to = (int)at[(i + 1) % sides];
       if (from == to) return "has an edge of no length";
-      int edge = use_edge(build, from, to, (int)at[(i + 2) % sides]);
-      if (edge < 0) return "has an edge with more than two faces";
-      build->face_corners[side] = from;
-      build->face_edges[side] = edge;
-      side++;
+      if (!use_edge(build, from, to, (int)at[(i + 2) % sides]))
+        return "has an edge with more than two faces";
+      build->face_corners[side++] = from;
     }
     at += sides;
   }
@@ -164,7 +160,6 @@ static void describe(gap_hull *hull, const builder *build) {
   hull->topology.edges = (const int(*)[4])build->edges;
   hull->topology.face_start = build->face_start;
   hull->topology.face_corners = build->face_corners;
-  hull->topology.face_edges = build->face_edges;
   hull->points = (const double(*)[3])build->points;
   hull->normals = (const double(*)[3])build->normals;
 }

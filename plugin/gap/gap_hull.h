@@ -12,9 +12,8 @@ typedef struct gap_topology {
    * corner that is not on the edge, or -1 */
   const int (*edges)[4];
 
-  const int *face_start;   /* [n_faces + 1] into the next two */
+  const int *face_start;   /* [n_faces + 1] into the next one */
   const int *face_corners; /* around the face */
-  const int *face_edges;   /* edge from this corner to the next one */
 } gap_topology;
 
 typedef struct gap_hull {

@@ -39,13 +39,12 @@ void gap_triangle_place(gap_core *core, const gap_triangle *triangle) {
   }
 }
 
-static bool same_corner(const double a[3], const double b[3]) {
-  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-}
-
 static bool has_corner(const gap_triangle *triangle, const double corner[3]) {
-  for (int i = 0; i < 3; i++)
-    if (same_corner(triangle->corners[i], corner)) return true;
+  for (int i = 0; i < 3; i++) {
+    const double *own = triangle->corners[i];
+    if (own[0] == corner[0] && own[1] == corner[1] && own[2] == corner[2])
+      return true;
+  }
   return false;
 }
 
@@ -95,26 +94,6 @@ static bool goes_on_flat(const meeting *at, int edge) {
   return false;
 }
 
-static double angle_at(const gap_triangle *triangle, const double corner[3]) {
-  double u[3], v[3], cross[3];
-  int i = 0;
-  while (i < 2 && !same_corner(triangle->corners[i], corner)) i++;
-  vec3_subtract(u, triangle->corners[(i + 1) % 3], corner);
-  vec3_subtract(v, triangle->corners[(i + 2) % 3], corner);
-  vec3_cross(cross, u, v);
-  return atan2(vec3_length(cross), vec3_dot(u, v));
-}
-
-/* Do triangles of the same plane lie all around a corner? */
-static bool is_within_flat(const meeting *at, const double corner[3]) {
-  double angle = 0;
-  for (int i = 0; i < at->count; i++)
-    if (has_corner(&at->all[i], corner) &&
-        vec3_dot(at->all[i].normal, at->triangle->normal) > 1 - 1e-12)
-      angle += angle_at(&at->all[i], corner);
-  return angle > 6.283;
-}
-
 /* Faces and edges of the core cross edges that only the cutting into triangles
  * made: the gap is even there, and greater or less further on. */
 static bool is_artefact(const meeting *at, const gap_contact *contact) {
@@ -122,8 +101,10 @@ static bool is_artefact(const meeting *at, const gap_contact *contact) {
   unsigned type = gap_feature_type(contact->feature[1]);
   unsigned number = contact->feature[1] & ((1u << GAP_FEATURE_NUMBER_BITS) - 1);
   if ((on_core != GAP_EDGE && on_core != GAP_FACE) || number > 2) return false;
+  // of triangles around a corner, those at an edge that is one know the corner
   if (type == GAP_CORNER)
-    return is_within_flat(at, at->triangle->corners[number]);
+    return goes_on_flat(at, (int)number) &&
+           goes_on_flat(at, (int)(number + 2) % 3);
   return type == GAP_EDGE && goes_on_flat(at, (int)number);
 }
 

@@ -11,6 +11,9 @@ static const double lying_sine = 0.5;
  * it: hulls come with their faces cut into triangles. */
 static const double coplanar = 1e-7;
 
+/* Turns and lengths this close, relative to the lengths, are the same. */
+static const double level = 1e-9;
+
 /* Edges of a cylinder: rims by end, then the line on its side. */
 enum { SIDE_LINE = 2 };
 
@@ -57,22 +60,27 @@ static void add_point(gap_outline *outline, const double point[3],
   outline->edges[outline->count++] = gap_feature_make(GAP_EDGE, 0);
 }
 
-/* Corners of one plane, put in order around its normal (gift wrapping). */
-static void wrap_corners(const gap_core *core, const int members[],
-                         int n_members, gap_outline *outline) {
-  // the corner furthest from the middle is on the outside for sure
-  double middle[3] = {0, 0, 0}, arm[3], furthest = -1;
-  for (int i = 0; i < n_members; i++)
-    vec3_add_scaled(middle, 1.0 / n_members, core->corners[members[i]]);
-  int at = members[0], first;
-  for (int i = 0; i < n_members; i++) {
-    vec3_subtract(arm, core->corners[members[i]], middle);
+/* The corners in a face's plane, put in order around its normal (gift wrapping). */
+static void face_outline(const gap_core *core, int face, double scale,
+                         gap_outline *outline) {
+  const gap_topology *topology = core->topology;
+  const double *base =
+      core->corners[topology->face_corners[topology->face_start[face]]];
+  int members[OUTLINE_ROOM], n_members = 0;
+  double arm[3], furthest = -1;
+  int at = 0, first;
+  outline->face = gap_feature_make(GAP_FACE, (unsigned)face);
+  for (int i = 0; i < topology->n_corners && n_members < OUTLINE_ROOM; i++) {
+    vec3_subtract(arm, core->corners[i], base);
+    if (!(vec3_dot(outline->normal, arm) >= -coplanar * scale)) continue;
+    members[n_members++] = i;
+    // the one furthest from another is on the outside for sure
     double distance2 = vec3_dot(arm, arm);
-    if (distance2 > furthest) furthest = distance2, at = members[i];
+    if (distance2 > furthest * (1 + level)) furthest = distance2, at = i;
   }
   first = at;
   do {
-    int next = -1;
+    int next = -1, edge = 0;
     for (int i = 0; i < n_members; i++) {
       if (members[i] == at) continue;
       if (next < 0) {
@@ -84,43 +92,16 @@ static void wrap_corners(const gap_core *core, const int members[],
       vec3_subtract(v, core->corners[members[i]], core->corners[at]);
       vec3_cross(cross, u, v);
       double turn = vec3_dot(cross, outline->normal);
-      double level = 1e-9 * vec3_length(u) * vec3_length(v);
+      double straight = level * vec3_length(u) * vec3_length(v);
       bool further = vec3_dot(v, v) > vec3_dot(u, u);
-      if (turn < -level || (turn <= level && further)) next = members[i];
+      if (turn < -straight || (turn <= straight && further)) next = members[i];
     }
-    int edge = 0;
     add_point(outline, core->corners[at], (unsigned)at);
     edge_between(core->topology, at, next, &edge);
     outline->edges[outline->count - 1] =
         gap_feature_make(GAP_EDGE, (unsigned)edge);
     at = next;
   } while (at != first && outline->count < OUTLINE_ROOM);
-}
-
-static void face_outline(const gap_core *core, int face, double scale,
-                         gap_outline *outline) {
-  const gap_topology *topology = core->topology;
-  int start = topology->face_start[face], end = topology->face_start[face + 1];
-  const double *base = core->corners[topology->face_corners[start]];
-  int members[OUTLINE_ROOM], n_members = 0;
-  outline->face = gap_feature_make(GAP_FACE, (unsigned)face);
-
-  for (int i = 0; i < topology->n_corners && n_members < OUTLINE_ROOM; i++) {
-    double arm[3];
-    vec3_subtract(arm, core->corners[i], base);
-    if (vec3_dot(outline->normal, arm) >= -coplanar * scale)
-      members[n_members++] = i;
-  }
-  if (n_members > end - start && core->body_normals != NULL) {
-    wrap_corners(core, members, n_members, outline);
-    return;
-  }
-  for (int i = start; i < end && outline->count < OUTLINE_ROOM; i++) {
-    int corner = topology->face_corners[i];
-    add_point(outline, core->corners[corner], (unsigned)corner);
-    outline->edges[outline->count - 1] =
-        gap_feature_make(GAP_EDGE, (unsigned)topology->face_edges[i]);
-  }
 }
 
 /* The edge that ends in the support corner and lies most nearly across d. */
