@@ -159,31 +159,24 @@ static void write_part(const waiting *part, long number,
 
 static int compare_parts(const void *a, const void *b) {
   const waiting *x = a, *y = b;
+  if (x->world != y->world) return x->world < y->world ? -1 : 1;
   if (x->island != y->island) return x->island < y->island ? -1 : 1;
   return (x->solve > y->solve) - (x->solve < y->solve);
 }
 
 void dump_end_step(dWorldID world, long number, const ode_mlcp_report *report) {
   pthread_mutex_lock(&lock);
-  size_t n_others = 0, n_mine = 0;
-  // those of a world that steps in another thread stay in front
-  for (size_t i = 0; i < n_queued; i++) {
-    waiting here = queue[i];
-    if (here.world == world) {
-      n_mine++;
-      continue;
-    }
-    memmove(&queue[n_others + 1], &queue[n_others],
-            (i - n_others) * sizeof *queue);
-    queue[n_others++] = here;
+  // those of worlds that step in other threads stay
+  if (n_queued > 1) qsort(queue, n_queued, sizeof *queue, compare_parts);
+  size_t first = 0, end;
+  while (first < n_queued && queue[first].world != world) first++;
+  for (end = first; end < n_queued && queue[end].world == world; end++) {
+    if (folder[0] != '\0') write_part(&queue[end], number, report);
+    mlcp_stored_release(&queue[end].stored, source);
   }
-  waiting *mine = n_mine > 0 ? &queue[n_others] : NULL;
-  if (n_mine > 1) qsort(mine, n_mine, sizeof *mine, compare_parts);
-  for (size_t i = 0; i < n_mine; i++) {
-    if (folder[0] != '\0') write_part(&mine[i], number, report);
-    mlcp_stored_release(&mine[i].stored, source);
-  }
-  n_queued = n_others;
+  if (end > first)
+    memmove(queue + first, queue + end, (n_queued - end) * sizeof *queue);
+  n_queued -= end - first;
   pthread_mutex_unlock(&lock);
 }
 
