@@ -28,7 +28,8 @@ typedef struct scheme_state {
   assembly *assembly;  /* with the answer of the last solve */
   assembly *projector; /* another, where the scheme made one beside it */
   arena arena;         /* scratch of a step */
-  struct scheme_state *next; /* the stepper's: of those that are not in use */
+  struct scheme_state *next; /* the stepper's */
+  bool lent;                 /* a thread is using it */
 } scheme_state;
 
 /** A step, or one island of it, as a scheme gets it. */

@@ -52,9 +52,8 @@ typedef struct world_stepper {
   long number;      /* of the worlds attached, from 1 */
   ode_mlcp_options options;
   const scheme *scheme; /* of the options */
-  pthread_mutex_t lock; /* of the spare states */
-  scheme_state *spare;  /* states of `scheme` that no thread is using, */
-  scheme_state *lent;   /* and those that one is */
+  pthread_mutex_t lock; /* of the states */
+  scheme_state *states; /* of `scheme` */
 
   body_result *bodies; /* of all islands */
   joint_result *joints;
@@ -95,46 +94,46 @@ static atomic_long n_worlds_attached;
 
 /* --- states of the scheme -------------------------------------------------- */
 
+/* @return NULL where memory ran out. */
 static scheme_state *take_state(world_stepper *stepper) {
   pthread_mutex_lock(&stepper->lock);
-  scheme_state *taken = stepper->spare;
-  if (taken != NULL) stepper->spare = taken->next;
+  scheme_state *state = stepper->states;
+  while (state != NULL && state->lent) state = state->next;
+  if (state == NULL) {
+    state = scheme_state_create(stepper->scheme, stepper->source);
+    if (state != NULL) {
+      state->next = stepper->states;
+      stepper->states = state;
+    }
+  }
+  if (state != NULL) state->lent = true;
   pthread_mutex_unlock(&stepper->lock);
-  if (taken == NULL)
-    taken = scheme_state_create(stepper->scheme, stepper->source);
-  if (taken == NULL) return NULL;
-  pthread_mutex_lock(&stepper->lock);
-  taken->next = stepper->lent;
-  stepper->lent = taken;
-  pthread_mutex_unlock(&stepper->lock);
-  return taken;
+  return state;
 }
 
-static void give_state_back(world_stepper *stepper, scheme_state *taken) {
+static void give_state_back(world_stepper *stepper, scheme_state *state) {
   pthread_mutex_lock(&stepper->lock);
-  scheme_state **place = &stepper->lent;
-  while (*place != taken) place = &(*place)->next;
-  *place = taken->next;
-  taken->next = stepper->spare;
-  stepper->spare = taken;
+  state->lent = false;
   pthread_mutex_unlock(&stepper->lock);
 }
 
-static void release_list(world_stepper *stepper, scheme_state **list) {
-  while (*list != NULL) {
-    scheme_state *state = *list;
-    *list = state->next;
+static void release_states(world_stepper *stepper, bool lent_alone) {
+  scheme_state **place = &stepper->states;
+  while (*place != NULL) {
+    scheme_state *state = *place;
+    if (lent_alone && !state->lent) {
+      place = &state->next;
+      continue;
+    }
+    *place = state->next;
     scheme_state_destroy(stepper->scheme, state);
   }
 }
 
-static void release_states(world_stepper *stepper) {
-  release_list(stepper, &stepper->spare);
-  release_list(stepper, &stepper->lent);
-}
-
 /* The one state of a scheme that sees all islands at once, between steps. */
-static void *only_state(const world_stepper *stepper) { return stepper->spare; }
+static void *only_state(const world_stepper *stepper) {
+  return stepper->states;
+}
 
 /* --- progress ---------------------------------------------------------------- */
 
@@ -673,7 +672,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
     stepper->under_way = 1;
     progress_set_watch((progress_watch){0});
     contact_source_end_hiding(&stepper->contacts);
-    release_list(stepper, &stepper->lent);
+    release_states(stepper, true);
   }
   if (stepper->under_way > 1) {
     stepper->under_way--;
@@ -727,7 +726,7 @@ static void stepper_release(void *context, dWorldID world) {
   world_stepper *stepper = context;
   island_threads_set(&stepper->threads, world, 0);
   const memory_source *source = stepper->source;
-  release_states(stepper);
+  release_states(stepper, false);
   contact_source_release(&stepper->contacts);
   contact_joints_release(&stepper->contact_joints);
   step_sweep_release(&stepper->sweep);
@@ -790,7 +789,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   world_stepper *stepper = attached_stepper(world);
   if (stepper != NULL) {
     if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
-    if (stepper->scheme != scheme) release_states(stepper);
+    if (stepper->scheme != scheme) release_states(stepper, false);
     contact_joints_release(&stepper->contact_joints);
     stepper->scheme = scheme;
     stepper->options = options;
