@@ -118,12 +118,9 @@ static void weigh_rows(const assembly *a, component_problem *c, int first) {
     row->bias *= scale;
     row->compliance *= scale;
     if (carry == 0) continue;
-    for (int side = 0; side < 2; side++) {
-      if (row->body[side] < 0) continue;
-      int b = component_body(a, c, row->body[side]);
-      for (int i = 0; i < 6; i++)
-        row->bias += carry * row->J[side][i] * request->v[6 * b + i];
-    }
+    const int body[2] = {component_body(a, c, row->body[0]),
+                         component_body(a, c, row->body[1])};
+    row->bias += carry * row_rate(row->J, body, request->v);
   }
 }
 

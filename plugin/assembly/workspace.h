@@ -70,10 +70,10 @@ typedef struct component_problem {
   outcome *out;
 } component_problem;
 
-/* The host's index of body i of a component. */
+/* The host's index of body i of a component; -1 stays. */
 static inline int component_body(const assembly *a, const component_problem *c,
                                  int i) {
-  return a->components.body_at[c->of->first_body + i];
+  return i < 0 ? -1 : a->components.body_at[c->of->first_body + i];
 }
 
 /* A contact's impulse is remembered as on the body that comes second in its entry: -1
