@@ -137,49 +137,45 @@ static void *only_state(const world_stepper *stepper) {
 
 /* --- progress ---------------------------------------------------------------- */
 
-/* The clock decides on nothing but words: one of a step that takes longer than a
- * second, and then after twice the time each, up to a minute. */
-static const double SLOW_STEP = 1; /* s */
-
-static void say_progress(world_stepper *stepper, const char *words,
-                         const char *what) {
-  const double LONGEST_GAP = 60; /* s */
-  double now = seconds_now();
-  if (now - stepper->last_progress < stepper->progress_gap) return;
-  stepper->last_progress = now;
-  stepper->progress_gap =
-      fmin(fmax(2 * stepper->progress_gap, SLOW_STEP), LONGEST_GAP);
-  stepper->told_progress = true;
-  dMessage(0, "ode-mlcp: step %ld %s %.1f s%s", stepper->steps + 1, words,
-           now - stepper->start_seconds, what);
-}
-
 typedef struct solve_watch {
   world_stepper *stepper;
   const dStepperIsland *islands;
   size_t n_islands;
 } solve_watch;
 
+/* The clock decides on nothing but words: one of a step that takes longer than a
+ * second, and then after twice the time each, up to a minute.
+ * @param solving  NULL: the step is at its end */
+static void say_progress(world_stepper *stepper, const solve_watch *solving) {
+  const double SLOW_STEP = 1, LONGEST_GAP = 60; /* s */
+  double now = seconds_now(), taken = now - stepper->start_seconds;
+  unsigned n_bodies = 0, n_joints = 0;
+  if (taken < SLOW_STEP || now - stepper->last_progress < stepper->progress_gap)
+    return;
+  stepper->last_progress = now;
+  stepper->progress_gap =
+      fmin(fmax(2 * stepper->progress_gap, SLOW_STEP), LONGEST_GAP);
+  stepper->told_progress = true;
+  if (solving == NULL) {
+    dMessage(0, "ode-mlcp: step %ld took %.1f s", stepper->steps + 1, taken);
+    return;
+  }
+  for (size_t i = 0; i < solving->n_islands; i++) {
+    n_bodies += solving->islands[i].bodies_count;
+    n_joints += solving->islands[i].joints_count;
+  }
+  dMessage(0,
+           "ode-mlcp: step %ld has taken %.1f s so far: solving for %u bodies "
+           "and %u joints",
+           stepper->steps + 1, taken, n_bodies, n_joints);
+}
+
 static void tick(void *context) {
   const solve_watch *watch = context;
-  world_stepper *stepper = watch->stepper;
-  char what[120];
-  unsigned n_bodies = 0, n_joints = 0;
-  double now = seconds_now();
-  if (now - stepper->start_seconds < SLOW_STEP) return;
-  /* another thread is speaking, then */
-  if (pthread_mutex_trylock(&stepper->lock) != 0) return;
-  bool due = now - stepper->last_progress >= stepper->progress_gap;
-  for (size_t i = 0; i < watch->n_islands && due; i++) {
-    n_bodies += watch->islands[i].bodies_count;
-    n_joints += watch->islands[i].joints_count;
-  }
-  if (due) {
-    snprintf(what, sizeof what, " so far: solving for %u bodies and %u joints",
-             n_bodies, n_joints);
-    say_progress(stepper, "has taken", what);
-  }
-  pthread_mutex_unlock(&stepper->lock);
+  /* else another thread is speaking */
+  if (pthread_mutex_trylock(&watch->stepper->lock) != 0) return;
+  say_progress(watch->stepper, watch);
+  pthread_mutex_unlock(&watch->stepper->lock);
 }
 
 /* --- the phases of a step ---------------------------------------------------- */
@@ -228,19 +224,14 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
 }
 
 static void clear_joints(joint_result joints[], const dStepperIsland *island) {
-  for (unsigned j = 0; j < island->joints_count; j++) {
-    joint_result *joint = &joints[j];
-    joint->count = 0;
-    memset(joint->lambda, 0, sizeof joint->lambda);
-    joint->forceless = dJointGetFeedback(island->joints[j]) == NULL;
-    if (!joint->forceless) memset(joint->force, 0, sizeof joint->force);
-  }
+  for (unsigned j = 0; j < island->joints_count; j++)
+    joints[j] = (joint_result){
+        .forceless = dJointGetFeedback(island->joints[j]) == NULL};
 }
 
 /* True if a body may move by so much in a step. */
 static bool check_motion(dBodyID id, const double motion[6], outcome *out) {
-  double way = hypot(hypot(motion[0], motion[1]), motion[2]);
-  double turn = hypot(hypot(motion[3], motion[4]), motion[5]);
+  double way = vec3_length(motion), turn = vec3_length(motion + 3);
   bool moves = !(way <= ODE_MLCP_MOST_MOTION);
   if (!moves && turn <= ODE_MLCP_MOST_MOTION) return true;
   out->refused = true;
@@ -682,9 +673,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   }
   memset(report, 0, sizeof *report);
   report->struct_size = sizeof *report;
-  if (!stepper->told_progress &&
-      seconds_now() - stepper->start_seconds >= SLOW_STEP)
-    say_progress(stepper, "took", "");
+  if (!stepper->told_progress) say_progress(stepper, NULL);
   stepper->steps++;
   if (!stepper->begun) {
     stepper->n_islands = 0;
