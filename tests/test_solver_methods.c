@@ -26,7 +26,8 @@ static void open_work(solve_work *work, const mlcp_problem *problem) {
   arena_start(&work->arena);
   CU_ASSERT_EQUAL_FATAL(box_build(&work->box, &work->arena, problem),
                         BOX_BUILT);
-  CU_ASSERT_FATAL(solve_work_reserve(work) && continuation_reserve(work) &&
+  CU_ASSERT_FATAL(solve_work_reserve(work) &&
+                  continuation_reserve(work, false) &&
                   interior_point_reserve(work) && pivots_reserve(work));
   CU_ASSERT_FATAL(body_blocks_order(&work->blocks, work->box.n_bodies,
                                     work->box.body_pairs,

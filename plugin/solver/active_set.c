@@ -141,10 +141,11 @@ bool active_set_factor(solve_work *work, double prox) {
 void active_set_put_at_limits(solve_work *work, double p[]) {
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
-    if (work->state[row] == ROW_ACTIVE) continue;
+    int state = work->state[row];
+    if (state == ROW_ACTIVE || state == ROW_ON_CIRCLE) continue;
     double low, high;
     box_limits(box, row, p, &low, &high);
-    p[row] = work->state[row] == ROW_AT_LOW ? low : high;
+    p[row] = state == ROW_AT_LOW ? low : high;
   }
 }
 

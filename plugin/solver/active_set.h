@@ -13,7 +13,7 @@
 #include "solver/solve_work.h"
 
 /** A row's state, in work->state. */
-enum { ROW_ACTIVE = 0, ROW_AT_LOW = -1, ROW_AT_HIGH = 1 };
+enum { ROW_ACTIVE = 0, ROW_AT_LOW = -1, ROW_AT_HIGH = 1, ROW_ON_CIRCLE = 2 };
 
 /** Every row active: where a structure rests nearly all are, and a linear solve
  *  tells which are not. */

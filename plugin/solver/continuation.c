@@ -2,9 +2,9 @@
  *
  *   w = J v + C p + b + prox A (p - p_a)
  *
- * has impulses that follow from the slips alone,
+ * has impulses that follow from the slips sigma = J v + b - prox A p_a alone,
  *
- *   p = mid(low, -(J v + b - prox A p_a) / (C + prox A), high),
+ *   p = mid(low, -sigma / s, high),   s = C + prox A,
  *
  * normals first and then the friction that they limit, so that what is left is
  * the balance of velocities  F(v) = M (v - v_free) - J' p(v) = 0, a system whose
@@ -22,6 +22,18 @@
  * active set does not change reuse the factors, so that the last digits cost a
  * solve each. Where Newton's method stalls, prox goes up again.
  *
+ * The same solves Coulomb's law itself: where a set's ellipse is a circle in the units
+ * of its two rows these share one limit L = coefficient p_n + limit, one C and one A,
+ * and their impulses are the projection on it, P_L(-sigma / s). Along a step dv a set
+ * that slides changes by
+ *
+ *   dp_t = coefficient u dp_n - L / |sigma| (I - u u') J_t dv,   u = -sigma / |sigma|:
+ *
+ * along u it follows its normal as a square's row at its limit does, across u it answers
+ * as an active row of softness |sigma| / L would. Without that second term edges swing
+ * about the slip for ever. No step is the last one for its active set alone, so that
+ * small steps end a stage.
+ *
  * From where an interior point got stuck nothing but a handful of rows is wrong, and
  * these are stubborn: all stages but the first go by pivots (pivots.c), which follow the
  * path past the turning points that a proximal term leaves, the last without that term.
@@ -31,170 +43,390 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/matrix6.h"
 #include "common/minmax.h"
 #include "common/vec3.h"
 #include "solver/active_set.h"
-#include "solver/newton.h"
 #include "solver/pivots.h"
 
-struct continuation_space {
-  /* [n_rows] a row's slip and the slip's change along a step, impulses on trial,
-     the point to go on from, the problem's own bias; states, and those factored */
-  double *slip, *slip_step, *trial_p, *anchor, *own_bias;
-  int *kept_state, *factored_state;
-  /* [6 n_bodies] velocities, a step of them, what is missing in their balance */
-  double *newton_v, *newton_dv, *balance, *momentum;
-};
+/* A set whose ellipse is a circle, as long as it is. */
+typedef struct circle {
+  int row, normal; /* the first of its two; whose impulse L follows, or -1 */
+  double coefficient, limit;
+  double u[2], weight; /* where it slides: of length 1, and L / |sigma| */
+  double factored_u[2], factored_weight;
+} circle;
 
 typedef struct continuation {
-  struct continuation_space space;
   solve_work *work;
-  const box_problem *box;
+  box_problem *box;
+  box_problem coupled; /* the same: clusters with a circle have full weights */
+  circle *circles;
+  int n_circles;
+  circle **circle_of; /* [n_rows] at the first of its two, else NULL */
+  /* [n_rows] sigma and its change along a step; impulses without limits, and on trial;
+     the proximal point; the problem's own bias; states on trial, and those factored */
+  double *slip, *slip_step, *open, *trial_p, *anchor, *own_bias;
+  int *trial_state, *factored_state;
+  /* [6 n_bodies] velocities, a step of them, what is missing in their balance */
+  double *v, *dv, *balance, *momentum;
   double prox, factored_prox; /* below 0: nothing is factored */
+  double noise;               /* m/s: rows that miss less stay as they are */
   int n_steps;                /* of the last stage */
   int most_changes;           /* that a step of the guess may ask for */
   bool gives_up;              /* it asked for more */
 } continuation;
 
-bool continuation_reserve(solve_work *work) {
-  arena *arena = &work->arena;
-  size_t n = by_fours((size_t)work->box.n_rows);
-  size_t n_v = 6 * (size_t)work->box.n_bodies;
-  if (!ARENA_TAKE(arena, work->continuation, 1)) return false;
-  struct continuation_space *s = work->continuation;
-  return ARENA_TAKE(arena, s->slip, n) && ARENA_TAKE(arena, s->slip_step, n) &&
-         ARENA_TAKE(arena, s->trial_p, n) && ARENA_TAKE(arena, s->anchor, n) &&
-         ARENA_TAKE(arena, s->own_bias, n) &&
-         ARENA_TAKE(arena, s->kept_state, n) &&
-         ARENA_TAKE(arena, s->factored_state, n) &&
-         ARENA_TAKE(arena, s->newton_v, n_v) &&
-         ARENA_TAKE(arena, s->newton_dv, n_v) &&
-         ARENA_TAKE(arena, s->balance, n_v) &&
-         ARENA_TAKE(arena, s->momentum, n_v);
+/* ---- circles ------------------------------------------------------------------ */
+
+/* True if `row` is the first of a set's two, in whose coordinates (box_build.c) the
+ * ellipse is a circle. */
+static bool is_circle(const box_problem *box, int row) {
+  if (box->type[row] != BOX_FRICTION) return false;
+  const mlcp_friction *set =
+      &box->problem->frictions[box->origin[row].friction];
+  return set->n_pairs == 2 && set->ellipse[0] > 0 && row + 1 < box->n_rows &&
+         box->origin[row + 1].friction == box->origin[row].friction;
 }
 
-/* ---- impulses of velocities ------------------------------------------------ */
+/* Find the circles, and where the full weights of their clusters are. */
+static void find_circles(continuation *c) {
+  box_problem *box = c->box;
+  for (int r = 0; r < box->n_rows; r++) {
+    if (!is_circle(box, r)) continue;
+    circle *q = &c->circles[c->n_circles++];
+    *q = (circle){
+        .row = r,
+        .normal = box->normal_of[r] == r ? -1 : box->normal_of[r],
+        // half edges of a square along its rows
+        .coefficient = hypot(box->coefficient[r], box->coefficient[r + 1]),
+        .limit = hypot(box->high[r], box->high[r + 1])};
+    c->circle_of[r] = q;
+    double A = larger_of(box->diagonal[r], box->diagonal[r + 1]);
+    box->diagonal[r] = box->diagonal[r + 1] = A;
+    r++;
+  }
+  c->coupled.n_compliances = 0;
+  for (int i = 0; i < box->n_clusters; i++) {
+    box_cluster *cluster = &c->coupled.clusters[i];
+    *cluster = box->clusters[i];
+    int m = cluster->n_rows;
+    cluster->first_compliance = -1;
+    for (int r = cluster->first_row; r < cluster->first_row + m; r++)
+      if (c->circle_of[r] != NULL)
+        cluster->first_compliance = c->coupled.n_compliances;
+    if (cluster->first_compliance >= 0) c->coupled.n_compliances += m * m;
+  }
+}
 
-/* The impulses at slips slip + t slip_step, and their states where `states` is
- * not NULL. @return how many states are others than before. */
-static int impulses_at(continuation *c, double t, double p[], int states[]) {
-  const solve_work *work = c->work;
+static double radius_of(const circle *q, const double p[]) {
+  double radius = q->limit;
+  if (q->normal >= 0) radius += q->coefficient * p[q->normal];
+  return larger_of(radius, 0);
+}
+
+/* Impulses `open` brought into their limits, a normal before what follows it, and the
+ * states that they ask for where `states` is not NULL. p may be `open`.
+ * @return how many states are others than before. */
+static int bring_in(const continuation *c, const double open[], double p[],
+                    int states[]) {
   const box_problem *box = c->box;
   int n_changed = 0;
-  for (int k = 0; k < box->n_clusters; k++) {
-    const box_cluster *cluster = &box->clusters[k];
-    int first = cluster->first_row, end = first + cluster->n_rows;
-    double low, high, normal = 0;
-    for (int r = first; r < end; r++) {
-      double slip = c->space.slip[r] + t * c->space.slip_step[r];
-      double open = -slip / work->softness[r];
-      box_row_limits(box, r, normal, &low, &high);
-      int state = open < low    ? ROW_AT_LOW
-                  : open > high ? ROW_AT_HIGH
-                                : ROW_ACTIVE;
-      if (low == high) state = open > low ? ROW_AT_HIGH : ROW_AT_LOW;
-      p[r] = state == ROW_AT_LOW ? low : state == ROW_AT_HIGH ? high : open;
-      if (states != NULL) {
-        n_changed += states[r] != state;
-        states[r] = state;
-      }
-      if (r == first && cluster->has_normal) normal = p[r];
+  for (int r = 0, n; r < box->n_rows; r += n) {
+    const circle *q = c->circle_of[r];
+    int state;
+    n = q != NULL ? 2 : 1;
+    if (q != NULL) {
+      double radius = radius_of(q, p), length = hypot(open[r], open[r + 1]);
+      double share = length > radius ? radius / length : 1;
+      state = share < 1 || radius == 0 ? ROW_ON_CIRCLE : ROW_ACTIVE;
+      p[r] = share * open[r];
+      p[r + 1] = share * open[r + 1];
+    } else {
+      double low, high;
+      box_limits(box, r, p, &low, &high);
+      state = open[r] < low    ? ROW_AT_LOW
+              : open[r] > high ? ROW_AT_HIGH
+                               : ROW_ACTIVE;
+      if (low == high) state = open[r] > low ? ROW_AT_HIGH : ROW_AT_LOW;
+      p[r] = middle_of(low, open[r], high);
+    }
+    for (int i = r; i < r + n && states != NULL; i++) {
+      n_changed += states[i] != state;
+      states[i] = state;
     }
   }
   return n_changed;
 }
 
-/* The slips that impulses follow from at velocities newton_v. */
-static void find_slips(continuation *c) {
-  const box_problem *box = c->box;
-  box_relative(box, c->space.newton_v, c->space.slip);
-  for (int r = 0; r < box->n_rows; r++)
-    c->space.slip[r] +=
-        box->bias[r] - c->prox * box->diagonal[r] * c->space.anchor[r];
+/* By how much p misses what p - w / A asks for in the row or circle that begins at r,
+ * m/s. */
+static double miss_of(const continuation *c, int r, const double p[],
+                      const double w[]) {
+  const circle *q = c->circle_of[r];
+  double A = c->box->diagonal[r], low, high;
+  if (q == NULL) {
+    box_limits(c->box, r, p, &low, &high);
+    return fabs(middle_of((low - p[r]) * A, -w[r], (high - p[r]) * A));
+  }
+  double to[2] = {p[r] - w[r] / A, p[r + 1] - w[r + 1] / A};
+  double radius = radius_of(q, p), length = hypot(to[0], to[1]);
+  double share = length > radius ? radius / length : 1;
+  return A * hypot(p[r] - share * to[0], p[r + 1] - share * to[1]);
 }
 
-/* ---- the linear system ------------------------------------------------------ */
-
-/* The factors of the present states, anew only where something changed. */
-static bool factor(continuation *c) {
+/* p, brought into its limits, as the iterate, evaluated. */
+static void take(continuation *c, const double p[]) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
-  size_t bytes = sizeof *work->state * (size_t)box->n_rows;
-  if (c->factored_prox == c->prox &&
-      memcmp(c->space.factored_state, work->state, bytes) == 0)
+  double worst = 0, lost = 0;
+  if (c->n_circles == 0) {
+    solve_work_take(work, p);
+    return;
+  }
+  bring_in(c, p, work->p, NULL);
+  box_velocities(box, work->p, work->v);
+  box_slips(box, work->v, work->p, work->w);
+  for (int r = 0; r < box->n_rows; r += c->circle_of[r] != NULL ? 2 : 1) {
+    double miss = miss_of(c, r, work->p, work->w);
+    worst = larger_of(worst, miss);
+    lost += 0 * miss;
+  }
+  solve_work_judge(work, lost == 0 ? worst / box->scale : INFINITY);
+}
+
+/* ---- impulses from slips ------------------------------------------------------ */
+
+/* sigma at velocities v. */
+static void find_slips(continuation *c) {
+  const box_problem *box = c->box;
+  box_relative(box, c->v, c->slip);
+  for (int r = 0; r < box->n_rows; r++)
+    c->slip[r] += box->bias[r] - c->prox * box->diagonal[r] * c->anchor[r];
+}
+
+/* The impulses at sigma + t of its step. */
+static int impulses_at(continuation *c, double t, double p[], int states[]) {
+  for (int r = 0; r < c->box->n_rows; r++)
+    c->open[r] = -(c->slip[r] + t * c->slip_step[r]) / c->work->softness[r];
+  return bring_in(c, c->open, p, states);
+}
+
+/* Those at sigma itself, and their states. */
+static int impulses_at_start(continuation *c, double p[]) {
+  memset(c->slip_step, 0, sizeof *c->slip_step * (size_t)c->box->n_rows);
+  return impulses_at(c, 0, p, c->work->state);
+}
+
+/* ---- the linear system -------------------------------------------------------- */
+
+/* The directions of circles that slide, at sigma and impulses p.
+ * @return whether the factored ones are hardly others. */
+static bool aim_circles(continuation *c, const double p[]) {
+  const double turned = 0.01, heavier = 0.1; // rad; of a weight
+  bool near = true;
+  for (int i = 0; i < c->n_circles; i++) {
+    circle *q = &c->circles[i];
+    const double *at = c->slip + q->row, *u = q->factored_u;
+    double length = hypot(at[0], at[1]);
+    if (c->work->state[q->row] != ROW_ON_CIRCLE) continue;
+    for (int d = 0; d < 2; d++) q->u[d] = length > 0 ? -at[d] / length : 0;
+    q->weight = length > 0 ? radius_of(q, p) / length : 0;
+    near = near && fabs(u[0] * q->u[1] - u[1] * q->u[0]) <= turned &&
+           u[0] * q->u[0] + u[1] * q->u[1] >= 0 &&
+           fabs(q->weight - q->factored_weight) <= heavier * q->factored_weight;
+  }
+  return near;
+}
+
+/* The weights of a circle's rows `at` and at + 1 of a cluster of m. */
+static void weigh_circle(const continuation *c, circle *q, int m, int at,
+                         double W[]) {
+  const solve_work *work = c->work;
+  double *one = W + m * at + at, *other = one + m;
+  if (work->state[q->row] == ROW_ACTIVE) {
+    one[0] = other[1] = 1 / work->softness[q->row];
+    return;
+  }
+  double x = q->u[0], y = q->u[1];
+  memcpy(q->factored_u, q->u, sizeof q->u);
+  q->factored_weight = q->weight;
+  one[0] = q->weight * y * y;
+  one[1] = other[0] = -q->weight * x * y;
+  other[1] = q->weight * x * x;
+  if (q->normal < 0 || work->state[q->normal] != ROW_ACTIVE || !(q->weight > 0))
+    return;
+  double own =
+      q->coefficient / work->softness[q->normal]; // the cluster's first
+  W[m * at] = x * own;
+  W[m * (at + 1)] = y * own;
+}
+
+/* The full weights of clusters with a circle. */
+static void weigh_coupled(continuation *c) {
+  solve_work *work = c->work;
+  for (int i = 0; i < c->coupled.n_clusters; i++) {
+    const box_cluster *cluster = &c->coupled.clusters[i];
+    int m = cluster->n_rows, first = cluster->first_row;
+    if (cluster->first_compliance < 0) continue;
+    double *W = work->weights.full + cluster->first_compliance;
+    memset(W, 0, sizeof *W * (size_t)(m * m));
+    for (int r = first, n; r < first + m; r += n) {
+      circle *q = c->circle_of[r];
+      n = q != NULL ? 2 : 1;
+      if (q != NULL) {
+        weigh_circle(c, q, m, r - first, W);
+        continue;
+      }
+      W[m * (r - first)] = work->weights.follow[r];
+      W[(m + 1) * (r - first)] += work->weights.own[r];
+    }
+    for (int r = first; r < first + m; r++)
+      work->weights.own[r] = work->weights.follow[r] = 0;
+  }
+}
+
+/* The factors of the present states at sigma and impulses p, anew only where something
+ * changed. */
+static bool factor(continuation *c, const double p[]) {
+  solve_work *work = c->work;
+  size_t bytes = sizeof *work->state * (size_t)c->box->n_rows;
+  if (aim_circles(c, p) && c->factored_prox == c->prox &&
+      memcmp(c->factored_state, work->state, bytes) == 0)
     return true;
   if (!solve_work_spend(work, work->cost.factorisation)) return false;
-  bool symmetric = active_set_weigh(work, 0, box->n_rows);
+  bool symmetric = active_set_weigh(work, 0, c->box->n_rows);
+  weigh_coupled(c);
   work->factorisations++;
   c->factored_prox = -1;
-  if (!box_system_factor(&work->blocks, box, &work->weights, symmetric))
+  if (!box_system_factor(&work->blocks, &c->coupled, &work->weights,
+                         symmetric && c->n_circles == 0))
     return false;
   c->factored_prox = c->prox;
-  memcpy(c->space.factored_state, work->state, bytes);
+  memcpy(c->factored_state, work->state, bytes);
   return true;
 }
 
-/* ---- a stage ----------------------------------------------------------------- */
+/* ---- a stage ------------------------------------------------------------------ */
 
 /* How many rows ask for another state than theirs at impulses p, of which w are
  * the slips with compliance and the proximal term. Impulses that follow from
  * slips have lost digits where prox is small; p itself has not. */
 static int count_misses(const continuation *c, const double p[],
                         const double w[]) {
-  const solve_work *work = c->work;
   const box_problem *box = c->box;
-  const double noise = 0.1 * work->target * box->scale;
   int count = 0;
   for (int r = 0; r < box->n_rows; r++) {
     double low, high, A = box->diagonal[r];
-    int state = work->state[r];
+    int state = c->work->state[r];
+    if (c->circle_of[r] != NULL) {
+      count += miss_of(c, r++, p, w) > c->noise;
+      continue;
+    }
     box_limits(box, r, p, &low, &high);
     if (state == ROW_ACTIVE)
-      count += (low - p[r]) * A > noise || (p[r] - high) * A > noise;
+      count += (low - p[r]) * A > c->noise || (p[r] - high) * A > c->noise;
     else // a limit that pulls
-      count += low < high && state * w[r] > noise;
+      count += low < high && state * w[r] > c->noise;
   }
   return count;
 }
 
-/* One step of the states that stand, from the proximal point. p is where it leads
- * to, newton_v its velocities.
+/* One step of the states that stand, from the proximal point, circles in the directions
+ * of sigma. p is where it leads to, v its velocities.
  * @return how many rows ask for other states, -1 without factors. */
 static int predict(continuation *c, double p[]) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
-  int n = box->n_rows;
-  memcpy(p, c->space.anchor, sizeof *p * (size_t)n);
+  memcpy(p, c->anchor, sizeof *p * (size_t)box->n_rows);
   active_set_put_at_limits(work, p);
-  box_velocities(box, p, c->space.newton_v);
-  if (!factor(c)) return -1;
-  box_relative(box, c->space.newton_v, c->space.slip);
-  for (int r = 0; r < n; r++) {
-    double from_anchor = p[r] - c->space.anchor[r];
-    work->r[r] =
-        work->state[r] != ROW_ACTIVE
-            ? 0
-            : -(c->space.slip[r] + box->bias[r] + box->compliance[r] * p[r] +
-                c->prox * box->diagonal[r] * from_anchor);
+  if (!factor(c, p)) return -1;
+  for (int k = 0; k < c->n_circles; k++) {
+    const circle *q = &c->circles[k];
+    if (work->state[q->row] != ROW_ON_CIRCLE) continue;
+    double radius = radius_of(q, p);
+    for (int d = 0; d < 2; d++) p[q->row + d] = radius * q->u[d];
   }
-  box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
-                   work->dp, work->scratch);
+  box_velocities(box, p, c->v);
+  find_slips(c);
+  for (int r = 0; r < box->n_rows; r++)
+    work->r[r] = work->state[r] == ROW_ACTIVE
+                     ? -(c->slip[r] + work->softness[r] * p[r])
+                     : 0;
+  for (int k = 0; k < c->n_circles; k++) {
+    const circle *q = &c->circles[k];
+    if (work->state[q->row] != ROW_ON_CIRCLE) continue;
+    const double *slip = c->slip + q->row;
+    double lack = q->u[0] * slip[1] - q->u[1] * slip[0]; // across u
+    work->r[q->row] = lack * q->u[1];
+    work->r[q->row + 1] = -lack * q->u[0];
+  }
+  box_system_solve(&work->blocks, &c->coupled, &work->weights, work->r,
+                   work->dv, work->dp, work->scratch);
   work->spent += work->cost.solve;
-  for (int i = 0; i < 6 * box->n_bodies; i++)
-    c->space.newton_v[i] += work->dv[i];
-  for (int r = 0; r < n; r++) p[r] += work->dp[r];
+  for (int i = 0; i < 6 * box->n_bodies; i++) c->v[i] += work->dv[i];
+  for (int r = 0; r < box->n_rows; r++) p[r] += work->dp[r];
   active_set_put_at_limits(work, p);
   find_slips(c);
-  for (int r = 0; r < n; r++)
-    work->r[r] = c->space.slip[r] + work->softness[r] * p[r];
+  for (int r = 0; r < box->n_rows; r++)
+    work->r[r] = c->slip[r] + work->softness[r] * p[r];
   return count_misses(c, p, work->r);
 }
 
-/* p . J dv at t along the step newton_dv. */
-static double work_at(void *of, double t) {
-  continuation *c = of;
-  impulses_at(c, t, c->space.trial_p, NULL);
-  return dot_of(c->box->n_rows, c->space.trial_p, c->space.slip_step);
+/* M x, body by body. */
+static void times_mass(const box_problem *box, const double x[], double Mx[]) {
+  for (int b = 0; b < box->n_bodies; b++)
+    matrix6_apply(Mx + 6 * b, box->problem->bodies[b].mass, x + 6 * b);
+}
+
+/* balance = M (v - v_base) - J' p. momentum is overwritten. */
+static void find_balance(continuation *c, const double p[]) {
+  int n_v = 6 * c->box->n_bodies;
+  for (int i = 0; i < n_v; i++) c->momentum[i] = c->v[i] - c->box->v_base[i];
+  times_mass(c->box, c->momentum, c->balance);
+  box_impulses(c->box, p, c->momentum);
+  for (int i = 0; i < n_v; i++) c->balance[i] -= c->momentum[i];
+}
+
+/* Where on the step the balance's share along it, at_0 < 0 at its beginning, is gone for
+ * the most part: t in (0, 1]. */
+static double search_line(continuation *c, double at_0) {
+  enum { MAX_TRIES = 10 };
+  const double enough = 0.1;  // of the share at the beginning
+  const double inside = 0.01; // of the interval, off its ends
+  int n_v = 6 * c->box->n_bodies;
+  times_mass(c->box, c->dv, c->momentum);
+  double mass_dv = dot_of(n_v, c->dv, c->momentum), mass_v = 0;
+  for (int i = 0; i < n_v; i++)
+    mass_v += c->momentum[i] * (c->v[i] - c->box->v_base[i]);
+  double low = 0, high = 1, at_low = at_0, at_high = NAN, t = 1;
+  for (int k = 0; k < MAX_TRIES; k++) {
+    impulses_at(c, t, c->trial_p, NULL);
+    double at =
+        mass_v + t * mass_dv - dot_of(c->box->n_rows, c->trial_p, c->slip_step);
+    if (k == 0 && at <= -enough * at_0) return 1;
+    if (fabs(at) <= -enough * at_0) return t;
+    if (at < 0) {
+      low = t;
+      at_low = at;
+    } else {
+      high = t;
+      at_high = at;
+    }
+    // secant and halving in turn
+    t = k & 1 ? 0.5 * (low + high)
+              : low - at_low * (high - low) / (at_high - at_low);
+    t = larger_of(t, low + inside * (high - low));
+  }
+  return t;
+}
+
+/* A step of circles is small where it changes no slip by more than what rows may miss. */
+static bool is_small(const continuation *c) {
+  double most = 0;
+  for (int r = 0; r < c->box->n_rows && c->n_circles > 0; r++)
+    most = larger_of(most, fabs(c->slip_step[r]));
+  return most <= c->noise;
 }
 
 /* Newton's method from the states and velocities that stand; p out.
@@ -206,47 +438,53 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
   const box_problem *box = c->box;
   int n_v = 6 * box->n_bodies, n_short = 0;
   for (c->n_steps = 0; c->n_steps < MAX_STEPS; c->n_steps++) {
-    if (work->spent > most_spent || !factor(c)) return false;
-    double *dv = c->space.newton_dv;
-    newton_balance(box, c->space.newton_v, p, c->space.momentum,
-                   c->space.balance);
-    for (int i = 0; i < n_v; i++) dv[i] = -c->space.balance[i];
-    body_blocks_solve(&work->blocks, dv);
+    if (work->spent > most_spent || !factor(c, p)) return false;
+    find_balance(c, p);
+    for (int i = 0; i < n_v; i++) c->dv[i] = -c->balance[i];
+    body_blocks_solve(&work->blocks, c->dv);
     work->spent += work->cost.solve;
     work->iterations++;
-    double at_0 = dot_of(n_v, dv, c->space.balance);
+    double at_0 = dot_of(n_v, c->dv, c->balance);
     if (!isfinite(at_0)) return false;
-    box_relative(box, dv, c->space.slip_step);
-    memcpy(c->space.kept_state, work->state,
+    box_relative(box, c->dv, c->slip_step);
+    memcpy(c->trial_state, work->state,
            sizeof *work->state * (size_t)box->n_rows);
-    int n_changed = impulses_at(c, 1, c->space.trial_p, c->space.kept_state);
+    bool small = is_small(c);
     double t = 1;
-    if (n_changed > 0) {
+    if (!small || impulses_at(c, 1, c->trial_p, c->trial_state) > 0) {
       if (at_0 > 0) return false;
-      if (at_0 < 0)
-        t = newton_line(box, c->space.newton_v, dv, c->space.momentum, at_0,
-                        work_at, c);
+      if (at_0 < 0) t = search_line(c, at_0);
     }
     n_short = t < short_step ? n_short + 1 : 0;
     if (n_short > MAX_SHORT) return false;
-    for (int i = 0; i < n_v; i++) c->space.newton_v[i] += t * dv[i];
+    for (int i = 0; i < n_v; i++) c->v[i] += t * c->dv[i];
     find_slips(c);
-    memset(c->space.slip_step, 0,
-           sizeof *c->space.slip_step * (size_t)box->n_rows);
-    n_changed = impulses_at(c, 0, p, work->state);
-    if (n_changed == 0) return true;
+    if (impulses_at_start(c, p) == 0 && small) return true;
   }
   return false;
 }
 
-/* One stage from the states that stand; kept_p is its end. */
-static bool run_stage(continuation *c, double most_spent) {
+/* What impulses follow from slips by, and sigma at the iterate, which circles begin
+ * with. */
+static void soften(continuation *c) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
   for (int r = 0; r < box->n_rows; r++)
     work->softness[r] = box->compliance[r] + c->prox * box->diagonal[r];
-  double *p = work->kept_p;
+  for (int k = 0; k < c->n_circles; k++) {
+    double *s = work->softness + c->circles[k].row;
+    s[0] = s[1] = larger_of(s[0], s[1]);
+  }
+  if (c->n_circles == 0) return;
+  memcpy(c->v, work->v, sizeof *c->v * 6 * (size_t)box->n_bodies);
+  find_slips(c);
+}
+
+/* One stage from the states that stand; kept_p is its end. */
+static bool run_stage(continuation *c, double most_spent) {
+  double *p = c->work->kept_p;
   c->n_steps = 0;
+  soften(c);
   int n_changed = predict(c, p);
   if (n_changed == 0) return true;
   if (n_changed < 0) return false; // no factors: no slips to go on from
@@ -254,11 +492,10 @@ static bool run_stage(continuation *c, double most_spent) {
     c->gives_up = true;
     return false;
   }
-  memset(c->space.slip_step, 0,
-         sizeof *c->space.slip_step * (size_t)box->n_rows);
-  impulses_at(c, 0, p, work->state);
+  impulses_at_start(c, p);
   if (!run_newton(c, p, most_spent)) return false;
-  predict(c, p); // with the digits that slips do not give
+  if (c->n_circles == 0)
+    predict(c, p); // with the digits that slips do not give
   return true;
 }
 
@@ -266,16 +503,16 @@ static bool run_stage(continuation *c, double most_spent) {
 static bool pivot_stage(continuation *c) {
   solve_work *work = c->work;
   box_problem *box = &work->box;
-  const double *anchor = c->space.anchor;
+  const double *anchor = c->anchor;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  memcpy(c->space.own_bias, box->bias, bytes);
+  memcpy(c->own_bias, box->bias, bytes);
   memcpy(work->p, anchor, bytes);
   box->relaxation = c->prox;
   for (int r = 0; r < box->n_rows; r++)
     box->bias[r] -= c->prox * box->diagonal[r] * anchor[r];
   bool solved = pivots_solve(work, 150 + box->n_rows / 8);
   box->relaxation = 0;
-  memcpy(box->bias, c->space.own_bias, bytes);
+  memcpy(box->bias, c->own_bias, bytes);
   memcpy(work->kept_p, work->p, bytes);
   c->factored_prox = -1; // work->blocks are the pivots'
   return solved;
@@ -290,10 +527,9 @@ static void refine(continuation *c) {
   for (int i = 0; i < MAX_SOLVES; i++) {
     double before = work->residual;
     if (before <= share * work->target || predict(c, work->kept_p) != 0) break;
-    solve_work_take(work, work->kept_p);
+    take(c, work->kept_p);
     if (!(work->residual < 0.5 * before)) break;
-    memcpy(c->space.anchor, work->kept_p,
-           sizeof *c->space.anchor * (size_t)c->box->n_rows);
+    memcpy(c->anchor, work->kept_p, sizeof *c->anchor * (size_t)c->box->n_rows);
   }
 }
 
@@ -301,90 +537,117 @@ static void refine(continuation *c) {
 
 /* What prox goes down to at last: a tenth of the least compliance that a limited row has
  * of its own, so that a stage takes nine tenths of an error away. */
+static const double rigid_prox = 1e-6;
+
 static double last_prox_of(const box_problem *box) {
-  const double share = 0.1, most = 1e-6, least = 1e-10;
+  const double share = 0.1, least = 1e-10;
   double own = INFINITY;
   for (int r = 0; r < box->n_rows; r++)
     if (box->type[r] != BOX_FREE && box->compliance[r] > 0)
       own = smaller_of(own, box->compliance[r] / box->diagonal[r]);
-  return smaller_of(larger_of(share * own, least), most);
+  return smaller_of(larger_of(share * own, least), rigid_prox);
 }
 
 /* Where prox may go down to that at last, the active set is looked for there at once:
  * contacts are so soft themselves that few rows change. */
 static const double soft_enough = 1e-9;
 
-bool continuation_solve(solve_work *work, bool from_nothing) {
-  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 1, HARD = 8, FEW = 3 };
+/* The states of the iterate, from which a stage begins. */
+static void begin(continuation *c, bool from_nothing) {
+  if (c->n_circles > 0) {
+    soften(c);
+    impulses_at_start(c, c->work->kept_p);
+  } else if (from_nothing) {
+    active_set_all_active(c->work);
+  } else {
+    active_set_of_guess(c->work);
+  }
+}
+
+/* From work->p. @return true when the target is reached. */
+static bool run(continuation *c, bool from_nothing) {
+  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 1, FEW = 3 };
+  const bool curved = c->n_circles > 0;
+  const int hard = curved ? 0 : 8; // steps after which prox goes down gently
+  const double first_share = curved ? 0.1 : 1e-2; // of the residual, as prox
+  const double small = 1e-3; // of the residual: what rows of circles may miss
   // where more rows than that ask for another state than they had, it was a heap's
   const double most_share = 0.1;
-  const double most_work = 40;     // factorisations: two interior points
-  const double first_share = 1e-2; // of the residual, as prox
+  const double most_work = 40; // factorisations: two interior points
   const double usual_shrink = 0.1, hard_shrink = 0.3, growth = 10;
   const double over_enough = 100; // times what is good enough, as prox
   // times the residual before: a stage's answer is no nearer to a solution than its
   // anchor; so much further off, slips had no digits left for its states
   const double far_off = 100;
-  const box_problem *box = &work->box;
+  solve_work *work = c->work;
+  const box_problem *box = c->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  continuation c = {.space = *work->continuation,
-                    .work = work,
-                    .box = box,
-                    .factored_prox = -1};
   const double last_prox = last_prox_of(box);
-  double least_prox = last_prox >= soft_enough
-                          ? last_prox
-                          : larger_of(last_prox, over_enough * work->soon);
-  const double most_spent = work->spent + most_work;
-  double residual = work->residual, failed_prox = 0;
+  const bool at_once = last_prox >= soft_enough && !curved;
+  double least_prox = at_once  ? last_prox
+                      : curved ? rigid_prox
+                               : larger_of(last_prox, over_enough * work->soon);
+  double most_spent = work->spent + most_work;
+  double residual = work->residual, failed_prox = 0, halved = residual;
   int n_failures = 0, n_idle = 0;
-  memcpy(c.space.anchor, work->p, bytes);
-  if (from_nothing)
-    active_set_all_active(work);
-  else
-    active_set_of_guess(work);
-  c.prox = last_prox >= soft_enough
-               ? last_prox
-               : smaller_of(larger_of(first_share * residual, least_prox), 1);
+  c->factored_prox = -1;
+  c->gives_up = false;
+  memcpy(c->anchor, work->p, bytes);
+  c->prox = at_once
+                ? last_prox
+                : smaller_of(larger_of(first_share * residual, least_prox), 1);
+  begin(c, from_nothing);
   for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
-    c.most_changes = k == 0 && !from_nothing
-                         ? (int)(most_share * box->n_rows) + FEW
-                         : box->n_rows;
-    bool ok = run_stage(&c, most_spent);
-    if (c.gives_up) break;
-    if (ok) solve_work_take(work, work->kept_p);
+    c->most_changes = k == 0 && !from_nothing && !curved
+                          ? (int)(most_share * box->n_rows) + FEW
+                          : box->n_rows;
+    c->noise = box->scale *
+               larger_of(0.1 * work->target, curved ? small * residual : 0);
+    bool ok = run_stage(c, most_spent);
+    if (c->gives_up) break;
+    if (ok) take(c, work->kept_p);
+    if (curved && work->best_residual < 0.5 * halved) {
+      halved = work->best_residual;
+      most_spent = work->spent + most_work;
+    }
     if (ok && work->residual <= far_off * residual) {
       double before = residual;
-      memcpy(c.space.anchor, work->kept_p, bytes);
+      memcpy(c->anchor, work->kept_p, bytes);
       residual = work->residual;
       if (residual <= work->target) {
-        refine(&c);
+        refine(c);
         return true;
       }
       if (!isfinite(residual) || residual <= work->soon) break;
       n_failures = 0;
-      double next = smaller_of(usual_shrink * c.prox, first_share * residual);
-      if (c.n_steps > HARD) next = larger_of(next, hard_shrink * c.prox);
-      if (failed_prox > 0) next = larger_of(next, sqrt(c.prox * failed_prox));
-      n_idle = c.prox <= least_prox && residual > 0.5 * before ? n_idle + 1 : 0;
-      if (n_idle > MAX_IDLE && c.prox <= last_prox) break;
+      double next = smaller_of(usual_shrink * c->prox, first_share * residual);
+      if (c->n_steps > hard) next = larger_of(next, hard_shrink * c->prox);
+      if (failed_prox > 0) next = larger_of(next, sqrt(c->prox * failed_prox));
+      if (curved) failed_prox = 0;
+      n_idle =
+          c->prox <= least_prox && residual > 0.5 * before ? n_idle + 1 : 0;
+      if (n_idle > MAX_IDLE && c->prox <= last_prox) break;
       if (n_idle > MAX_IDLE) {
         least_prox = larger_of(usual_shrink * least_prox, last_prox);
         next = least_prox;
         n_idle = 0;
       }
-      c.prox = larger_of(next, least_prox);
+      c->prox = larger_of(next, least_prox);
     } else {
-      if (++n_failures >= MAX_FAILURES || c.prox >= 1) break;
-      failed_prox = c.prox;
-      c.prox = larger_of(growth * c.prox, first_share * residual);
-      c.prox = smaller_of(c.prox, 1);
-      solve_work_take(work, c.space.anchor);
-      active_set_of_guess(work);
+      if (++n_failures >= MAX_FAILURES || c->prox >= 1) break;
+      failed_prox = c->prox;
+      c->prox = larger_of(growth * c->prox, first_share * residual);
+      c->prox = smaller_of(c->prox, 1);
+      take(c, c->anchor);
+      begin(c, false);
     }
   }
-  solve_work_restore_best(work);
+  take(c, work->best_p);
   return false;
+}
+
+bool continuation_solve(solve_work *work, bool from_nothing) {
+  return run(work->continuation, from_nothing);
 }
 
 bool continuation_by_pivots(solve_work *work) {
@@ -396,32 +659,100 @@ bool continuation_by_pivots(solve_work *work) {
       1e-12; // below it none: rounding of the diagonal's sums
   const box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  continuation c = {.space = *work->continuation,
-                    .work = work,
-                    .box = box,
-                    .prox = first_prox,
-                    .factored_prox = -1,
-                    .most_changes = box->n_rows};
+  continuation *c = work->continuation;
+  c->prox = first_prox;
+  c->factored_prox = -1;
+  c->most_changes = box->n_rows;
+  c->noise = 0.1 * work->target * box->scale;
   double failed_prox = 0;
   int n_failures = 0;
-  memcpy(c.space.anchor, work->p, bytes);
+  memcpy(c->anchor, work->p, bytes);
   active_set_of_guess(work);
   for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
-    bool by_newton = c.prox > many_changes && box->n_compliances == 0;
-    if (!(by_newton && run_stage(&c, INFINITY)) && !pivot_stage(&c)) {
+    bool by_newton = c->prox > many_changes && box->n_compliances == 0;
+    if (!(by_newton && run_stage(c, INFINITY)) && !pivot_stage(c)) {
       n_failures++;
-      failed_prox = c.prox;
-      c.prox = smaller_of(larger_of(growth * c.prox, least_prox), 1);
+      failed_prox = c->prox;
+      c->prox = smaller_of(larger_of(growth * c->prox, least_prox), 1);
       continue;
     }
     n_failures = 0;
     solve_work_take(work, work->kept_p);
     if (work->residual <= work->target) return true;
-    if (c.prox == 0 || work->best_residual <= work->enough) break;
-    memcpy(c.space.anchor, work->kept_p, bytes);
-    c.prox = larger_of(shrink * c.prox, sqrt(c.prox * failed_prox));
-    if (c.prox < least_prox) c.prox = 0;
+    if (c->prox == 0 || work->best_residual <= work->enough) break;
+    memcpy(c->anchor, work->kept_p, bytes);
+    c->prox = larger_of(shrink * c->prox, sqrt(c->prox * failed_prox));
+    if (c->prox < least_prox) c->prox = 0;
   }
   solve_work_restore_best(work);
   return false;
+}
+
+/* ---- edges ---------------------------------------------------------------------- */
+
+/* A square's edges: the first along what the circle's projection takes off, the slip
+ * where it slides. */
+static void turn_edges(const continuation *c, mlcp_pair pairs[]) {
+  const double stuck = 0.7; // of the limit: within the square whatever its turn
+  for (int i = 0; i < c->n_circles; i++) {
+    const circle *q = &c->circles[i];
+    const double *p = c->work->p + q->row, *w = c->work->w + q->row;
+    const box_origin *origin = &c->box->origin[q->row];
+    const mlcp_friction *set = &c->box->problem->frictions[origin->friction];
+    double A = c->box->diagonal[q->row], radius = radius_of(q, c->work->p);
+    double to[2] = {w[0] / A - p[0], w[1] / A - p[1]};
+    if (!(radius > 0) || hypot(p[0], p[1]) <= stuck * radius) continue;
+    const double *e = set->ellipse;
+    double x = (to[0] * origin[0].g[0] + to[1] * origin[1].g[0]) / e[0];
+    double y = (to[0] * origin[0].g[1] + to[1] * origin[1].g[1]) / e[1];
+    double length = hypot(x, y);
+    if (!(length > 0)) continue;
+    mlcp_pair *pair = pairs + set->first_pair;
+    pair[0] = (mlcp_pair){{e[0] * x / length, e[1] * y / length}};
+    pair[1] = (mlcp_pair){{-e[0] * y / length, e[1] * x / length}};
+  }
+}
+
+/* ---- a solve ---------------------------------------------------------------------- */
+
+bool continuation_reserve(solve_work *work, bool circles) {
+  arena *arena = &work->arena;
+  size_t n = by_fours((size_t)work->box.n_rows);
+  size_t n_v = 6 * (size_t)work->box.n_bodies;
+  continuation *c;
+  if (!ARENA_TAKE(arena, c, 1)) return false;
+  work->continuation = c;
+  *c = (continuation){.work = work, .box = &work->box, .coupled = work->box};
+  double **const rows[] = {&c->slip,    &c->slip_step, &c->open,
+                           &c->trial_p, &c->anchor,    &c->own_bias};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!ARENA_TAKE(arena, *rows[i], n)) return false;
+  if (!ARENA_TAKE(arena, c->v, n_v) || !ARENA_TAKE(arena, c->dv, n_v) ||
+      !ARENA_TAKE(arena, c->balance, n_v) ||
+      !ARENA_TAKE(arena, c->momentum, n_v) ||
+      !ARENA_TAKE(arena, c->trial_state, n) ||
+      !ARENA_TAKE(arena, c->factored_state, n) ||
+      !ARENA_TAKE(arena, c->circle_of, n))
+    return false;
+  memset(c->circle_of, 0, sizeof *c->circle_of * n);
+  if (!circles) return true;
+  if (!ARENA_TAKE(arena, c->circles, n) ||
+      !ARENA_TAKE(arena, c->coupled.clusters, work->box.n_clusters))
+    return false;
+  find_circles(c);
+  return ARENA_TAKE(arena, work->weights.full, c->coupled.n_compliances);
+}
+
+bool continuation_turn(solve_work *work, double p[], mlcp_pair pairs[]) {
+  const double better = 0.1; // of the residual at the beginning
+  continuation *c = work->continuation;
+  if (c->n_circles == 0) return false;
+  work->best_residual = INFINITY;
+  take(c, work->p);
+  double first = work->residual;
+  if (run(c, false)) take(c, work->best_p);
+  if (!(work->residual < better * first)) return false;
+  turn_edges(c, pairs);
+  box_give_impulses(c->box, work->p, p);
+  return true;
 }

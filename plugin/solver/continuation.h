@@ -4,8 +4,9 @@
 
 #include "solver/solve_work.h"
 
-/** Take the arrays that it needs. @return false when memory runs out. */
-bool continuation_reserve(solve_work *work);
+/** Take the arrays that it needs; `circles` for continuation_turn().
+ *  @return false when memory runs out. */
+bool continuation_reserve(solve_work *work, bool circles);
 
 /**
  * Solve from work->p and its active set, as far as it gets. work->box has no compliance
@@ -22,5 +23,16 @@ bool continuation_solve(solve_work *work, bool from_nothing);
  * pivots, a last stage without proximal term, and whatever couples rows.
  */
 bool continuation_by_pivots(solve_work *work);
+
+/**
+ * Solve Coulomb's law itself, with circles in place of the squares that stand for them,
+ * from work->p, as far as it gets.
+ *
+ * @param p      [problem->n_rows] out: the best impulses.
+ * @param pairs  the problem's, [n_pairs]: edges of the circles' sets are turned to where
+ *               these impulses are the squares' answer as well.
+ * @return false where nothing came of it: p and pairs are as they were.
+ */
+bool continuation_turn(solve_work *work, double p[], mlcp_pair pairs[]);
 
 #endif

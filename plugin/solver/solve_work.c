@@ -66,14 +66,18 @@ bool solve_work_is_spent(const solve_work *work) {
   return work->spent + 1 > work->budget;
 }
 
-void solve_work_evaluate(solve_work *work) {
-  box_velocities(&work->box, work->p, work->v);
-  box_slips(&work->box, work->v, work->p, work->w);
-  work->residual = box_residual(&work->box, work->p, work->w);
+void solve_work_judge(solve_work *work, double residual) {
+  work->residual = residual;
   if (!(work->residual < work->best_residual)) return;
   work->best_residual = work->residual;
   work->best_stage = work->stage;
   memcpy(work->best_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
+}
+
+void solve_work_evaluate(solve_work *work) {
+  box_velocities(&work->box, work->p, work->v);
+  box_slips(&work->box, work->v, work->p, work->w);
+  solve_work_judge(work, box_residual(&work->box, work->p, work->w));
 }
 
 void solve_work_restore_best(solve_work *work) {

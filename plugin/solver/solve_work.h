@@ -36,8 +36,7 @@ typedef struct solve_work {
   /* what the methods take for themselves */
   struct interior_space *interior;
   struct pivot_space *pivot_space;
-  struct continuation_space *continuation;
-  struct cone_newton *cone;
+  struct continuation *continuation;
 
   double target; /* residual to be reached */
   double
@@ -64,7 +63,10 @@ bool solve_work_is_spent(const solve_work *work);
  *  by their *_reserve. @return false when memory runs out. */
 bool solve_work_reserve(solve_work *work);
 
-/** v, w and the residual of p; the best p is kept. */
+/** The residual of p, to which v and w belong; the best p is kept. */
+void solve_work_judge(solve_work *work, double residual);
+
+/** v, w and the residual of p, judged. */
 void solve_work_evaluate(solve_work *work);
 
 /** The best p again, evaluated. */

@@ -5,7 +5,6 @@
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
-#include "solver/cone.h"
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
@@ -263,7 +262,7 @@ static solver_report solve_by_stages(solve_work *work,
   const double second_share = 0.1;
   double *slips;
   if (!ARENA_TAKE(&work->arena, slips, work->box.problem->n_rows) ||
-      !begin(work, options) || !continuation_reserve(work) ||
+      !begin(work, options) || !continuation_reserve(work, false) ||
       !interior_point_reserve(work) || !pivots_reserve(work))
     return no_memory();
   set_limits(work, options, usual_share);
@@ -360,11 +359,11 @@ solver_report solver_turn_edges(solver_workspace *workspace,
     return (solver_report){.status = SOLVER_DEGRADED, .residual = INFINITY};
   if (built == BOX_NO_MEMORY ||
       !ARENA_TAKE(&work->arena, slips, problem->n_rows) ||
-      !begin(work, options) || !cone_reserve(work))
+      !begin(work, options) || !continuation_reserve(work, true))
     return no_memory();
   set_limits(work, options, usual_share);
   take_guess(work, solution->p);
-  *turned = cone_solve(work, solution->p, pairs);
+  *turned = continuation_turn(work, solution->p, pairs);
   double residual = INFINITY;
   // the reference solves what is turned itself
   if (*turned && options->kind == SOLVER_FAST)

@@ -41,7 +41,7 @@ solver_report solver_solve(solver_workspace *workspace,
 
 /**
  * Turn friction polygons of four edges towards Coulomb's law, from an answer of
- * `problem`: to where impulses that obey that law (cone.h) are the polygons' answer.
+ * `problem`: to where impulses that obey that law (continuation.h) are the polygons' answer.
  *
  * @param solution  in: p, the answer's; out: those impulses, or as near as Newton's
  *                  method gets, and what belongs to them
