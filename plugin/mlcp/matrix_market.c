@@ -274,48 +274,46 @@ static bool read_array(reader *r) {
   return true;
 }
 
-static bool read_path(reader *r, int n_rows, int n_columns) {
+static bool read_path(reader r, int n_rows, int n_columns) {
   PLAIN_NUMBERS;
   char nothing[1];
-  if (r->message_size == 0) r->message = nothing, r->message_size = 1;
-  r->message[0] = '\0';
-  r->line_ends = true;
-  memset(r->matrix, 0, sizeof *r->matrix);
-  r->file = fopen(r->path, "r");
-  bool headed = r->file != NULL ? read_banner(r) && read_sizes(r)
-                                : complain(r, 0, "%s", strerror(errno));
-  if (headed && !check_shape(r, n_rows, n_columns)) {
-    fclose(r->file);
-    return false;
-  }
-  bool read = headed && (r->coordinate ? read_coordinates(r) : read_array(r)) &&
-              read_end(r, false);
-  if (r->file != NULL) fclose(r->file);
-  return read || name_shape(r, " (", n_rows, n_columns, ")");
+  if (r.message_size == 0) r.message = nothing, r.message_size = 1;
+  r.message[0] = '\0';
+  r.line_ends = true;
+  memset(r.matrix, 0, sizeof *r.matrix);
+  r.file = fopen(r.path, "r");
+  bool headed = r.file != NULL ? read_banner(&r) && read_sizes(&r)
+                               : complain(&r, 0, "%s", strerror(errno));
+  bool fits = !headed || check_shape(&r, n_rows, n_columns);
+  bool read = headed && fits &&
+              (r.coordinate ? read_coordinates(&r) : read_array(&r)) &&
+              read_end(&r, false);
+  if (r.file != NULL) fclose(r.file);
+  return read || (fits && name_shape(&r, " (", n_rows, n_columns, ")"));
 }
 
 bool matrix_market_read(const char *path, int n_rows, int n_columns,
                         const memory_source *source, matrix_market *matrix,
                         char *message, size_t message_size) {
-  reader r = {.path = path,
-              .source = source,
-              .matrix = matrix,
-              .message = message,
-              .message_size = message_size};
-  return read_path(&r, n_rows, n_columns);
+  return read_path((reader){.path = path,
+                            .source = source,
+                            .matrix = matrix,
+                            .message = message,
+                            .message_size = message_size},
+                   n_rows, n_columns);
 }
 
 bool matrix_market_read_limits(const char *path, int n_rows, int n_columns,
                                const memory_source *source,
                                matrix_market *matrix, char *message,
                                size_t message_size) {
-  reader r = {.path = path,
-              .infinite = true,
-              .source = source,
-              .matrix = matrix,
-              .message = message,
-              .message_size = message_size};
-  return read_path(&r, n_rows, n_columns);
+  return read_path((reader){.path = path,
+                            .infinite = true,
+                            .source = source,
+                            .matrix = matrix,
+                            .message = message,
+                            .message_size = message_size},
+                   n_rows, n_columns);
 }
 
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {
@@ -335,40 +333,19 @@ void matrix_market_release(matrix_market *matrix, const memory_source *source) {
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* Row-major `dense`, or the entries where that is NULL. */
-static bool write_path(const char *path, const matrix_market *matrix,
-                       const double dense[], char *message,
-                       size_t message_size) {
+bool matrix_market_write(const char *path, const matrix_market *matrix,
+                         char *message, size_t message_size) {
   PLAIN_NUMBERS;
   reader w = {.path = path, .message = message, .message_size = message_size};
   if (message_size > 0) message[0] = '\0';
   FILE *file = fopen(path, "w");
   if (file == NULL) return complain(&w, 0, "%s", strerror(errno));
-  fprintf(file, "%%%%MatrixMarket matrix %s real general\n%d %d",
-          dense != NULL ? "array" : "coordinate", matrix->n_rows,
-          matrix->n_columns);
-  if (dense == NULL) fprintf(file, " %zu", matrix->n_entries);
-  fputc('\n', file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %zu\n",
+          matrix->n_rows, matrix->n_columns, matrix->n_entries);
   for (size_t k = 0; k < matrix->n_entries; k++)
     fprintf(file, "%d %d %.17g\n", matrix->entries[k].row + 1,
             matrix->entries[k].column + 1, matrix->entries[k].value);
-  for (int column = 0; dense != NULL && column < matrix->n_columns; column++)
-    for (int row = 0; row < matrix->n_rows; row++)
-      fprintf(file, "%.17g\n",
-              dense[(size_t)row * (size_t)matrix->n_columns + (size_t)column]);
   bool failed = ferror(file) != 0;
   if (fclose(file) != 0) failed = true;
   return !failed || complain(&w, 0, "%s", strerror(errno));
-}
-
-bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
-                               const double dense[], char *message,
-                               size_t message_size) {
-  const matrix_market shape = {.n_rows = n_rows, .n_columns = n_columns};
-  return write_path(path, &shape, dense, message, message_size);
-}
-
-bool matrix_market_write_entries(const char *path, const matrix_market *matrix,
-                                 char *message, size_t message_size) {
-  return write_path(path, matrix, NULL, message, message_size);
 }

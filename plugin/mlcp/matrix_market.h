@@ -57,17 +57,9 @@ void matrix_market_to_dense(const matrix_market *matrix, double dense[]);
 
 void matrix_market_release(matrix_market *matrix, const memory_source *source);
 
-/**
- * Write a row-major matrix as an array file, with all digits.
- *
- * @return false, with a message as above, when the file cannot be written
- */
-bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
-                               const double dense[], char *message,
-                               size_t message_size);
-
-/** Write `matrix` as a general coordinate file, with all digits. */
-bool matrix_market_write_entries(const char *path, const matrix_market *matrix,
-                                 char *message, size_t message_size);
+/** Write `matrix` as a general coordinate file, with all digits.
+ *  @return false, with a message as above, when the file cannot be written */
+bool matrix_market_write(const char *path, const matrix_market *matrix,
+                         char *message, size_t message_size);
 
 #endif

@@ -13,11 +13,6 @@
 
 #define FORMAT "ode-mlcp problem 2"
 
-enum {
-  ROW_NUMBERS = 3,
-  FRICTION_NUMBERS = 5
-}; /* first columns: whole numbers */
-
 /* The files in the order in which they are read. */
 enum {
   MASS,
@@ -45,12 +40,9 @@ static const char description[] = "problem.json";
 typedef struct folder {
   const char *path;
   const memory_source *source;
-  mlcp_stored *stored;
-  mlcp_arrays arrays;
-  double *row_numbers;      /* [n_rows ROW_NUMBERS] */
-  double *friction_numbers; /* [n_frictions FRICTION_NUMBERS] */
-  memory_block block;       /* of these numbers */
-  matrix_market matrix;     /* the file in hand */
+  const mlcp_problem *problem;
+  const double *guess;
+  matrix_market matrix; /* the file in hand */
   char file[MLCP_FOLDER_PATH];
   char *message;
   size_t message_size;
@@ -105,8 +97,16 @@ void mlcp_folder_remove(const char *path) {
 
 /* ---- where the numbers are ------------------------------------------------------ */
 
+/* An entry's place: a number, or a whole one from `base` in the problem, which the file
+ * counts from 0 to `most`. Neither: it has none and is 0. */
+typedef struct place {
+  const double *number;
+  const int *whole;
+  int base, most;
+} place;
+
 static int rows_of(const folder *f, int file) {
-  const mlcp_problem *p = &f->stored->problem;
+  const mlcp_problem *p = f->problem;
   switch (files[file].rows) {
     case 'b': return 6 * p->n_bodies;
     case 'r': return p->n_rows;
@@ -116,78 +116,71 @@ static int rows_of(const folder *f, int file) {
 }
 
 static int columns_of(const folder *f, int file) {
-  if (files[file].columns == 0) return 6 * f->stored->problem.n_bodies;
-  return files[file].columns;
+  return files[file].columns == 0 ? 6 * f->problem->n_bodies
+                                  : files[file].columns;
 }
 
-/* The place of an entry; NULL: it has none and is 0. */
-static double *place_of(folder *f, int file, int row, int column) {
-  mlcp_body *body = f->arrays.bodies + (file <= VELOCITY ? row / 6 : 0);
-  mlcp_row *of = f->arrays.rows + (files[file].rows == 'r' ? row : 0);
-  mlcp_friction *set = f->arrays.frictions + (file == FRICTIONS ? row : 0);
-  int block = 6 * (row % 6) + column % 6;
-  switch (file) {
-    case MASS: return row / 6 == column / 6 ? &body->mass[block] : NULL;
-    case INVERSE:
-      return row / 6 == column / 6 ? &body->inverse_mass[block] : NULL;
-    case VELOCITY: return &body->v_free[row % 6];
-    case ROWS:
-      if (column < ROW_NUMBERS)
-        return &f->row_numbers[ROW_NUMBERS * (size_t)row + (size_t)column];
-      return column == ROW_NUMBERS ? &of->bias : &of->compliance;
-    case BOUNDS: return column == 0 ? &of->low : &of->high;
-    case J:
-      for (int side = 0; side < 2; side++)
-        if (of->body[side] == column / 6) return &of->J[side][column % 6];
-      return NULL;
-    case FRICTIONS:
-      if (column < FRICTION_NUMBERS)
-        return &f->friction_numbers[FRICTION_NUMBERS * (size_t)row +
-                                    (size_t)column];
-      return column == FRICTION_NUMBERS ? &set->coefficient : &set->limit;
-    case PAIRS: return &f->arrays.pairs[row].u[column];
-    default: return &f->stored->guess[row];
+static place place_in_rows(const mlcp_problem *p, const mlcp_row *row,
+                           int column) {
+  switch (column) {
+    case 0:
+      return (place){.whole = (const int *)&row->kind,
+                     .most = MLCP_ROW_FRICTION};
+    case 1:
+    case 2: return (place){NULL, &row->body[column - 1], -1, p->n_bodies};
+    case 3: return (place){.number = &row->bias};
+    default: return (place){.number = &row->compliance};
   }
 }
 
-static bool take_numbers(folder *f) {
-  const mlcp_problem *p = &f->stored->problem;
-  size_t rows = ROW_NUMBERS * (size_t)p->n_rows;
-  size_t count = rows + FRICTION_NUMBERS * (size_t)p->n_frictions;
-  f->arrays = mlcp_stored_arrays(f->stored);
-  f->row_numbers =
-      memory_block_reserve(&f->block, f->source, count, sizeof(double));
-  if (f->row_numbers == NULL) return complain(f, "no memory");
-  f->friction_numbers = f->row_numbers + rows;
-  memset(f->row_numbers, 0, count * sizeof(double));
-  return true;
+static place place_in_frictions(const mlcp_problem *p, const mlcp_friction *set,
+                                int column) {
+  switch (column) {
+    case 0: return (place){NULL, &set->normal, -1, p->n_rows};
+    case 1: return (place){NULL, &set->first_row, -1, p->n_rows};
+    case 2: return (place){NULL, &set->n_base, 0, p->n_rows};
+    case 3: return (place){NULL, &set->first_pair, -1, p->n_pairs};
+    case 4: return (place){NULL, &set->n_pairs, 0, p->n_pairs};
+    case 5: return (place){.number = &set->coefficient};
+    default: return (place){.number = &set->limit};
+  }
+}
+
+static place place_of(const folder *f, int file, int row, int column) {
+  const mlcp_problem *p = f->problem;
+  const mlcp_body *body = p->bodies + (file <= VELOCITY ? row / 6 : 0);
+  const mlcp_row *of = p->rows + (files[file].rows == 'r' ? row : 0);
+  int block = 6 * (row % 6) + column % 6;
+  const double *at = NULL;
+  switch (file) {
+    case MASS: at = row / 6 == column / 6 ? &body->mass[block] : NULL; break;
+    case INVERSE:
+      at = row / 6 == column / 6 ? &body->inverse_mass[block] : NULL;
+      break;
+    case VELOCITY: at = &body->v_free[row % 6]; break;
+    case ROWS: return place_in_rows(p, of, column);
+    case BOUNDS: at = column == 0 ? &of->low : &of->high; break;
+    case J:
+      for (int side = 0; side < 2; side++)
+        if (of->body[side] == column / 6) at = &of->J[side][column % 6];
+      break;
+    case FRICTIONS: return place_in_frictions(p, &p->frictions[row], column);
+    case PAIRS: at = &p->pairs[row].u[column]; break;
+    default: at = f->guess != NULL ? &f->guess[row] : NULL;
+  }
+  return (place){.number = at};
 }
 
 /* ---- writing ------------------------------------------------------------------ */
-
-static void write_numbers(folder *f) {
-  const mlcp_problem *p = &f->stored->problem;
-  double *to = f->row_numbers;
-  for (int r = 0; r < p->n_rows; r++) {
-    *to++ = p->rows[r].kind;
-    *to++ = p->rows[r].body[0] + 1;
-    *to++ = p->rows[r].body[1] + 1;
-  }
-  for (int i = 0; i < p->n_frictions; i++) {
-    *to++ = p->frictions[i].normal + 1;
-    *to++ = p->frictions[i].first_row + 1;
-    *to++ = p->frictions[i].n_base;
-    *to++ = p->frictions[i].first_pair + 1;
-    *to++ = p->frictions[i].n_pairs;
-  }
-}
 
 /* Entries from a column on, as many as are side by side, that are there and that have
  * bits: of bounds and guesses an entry of 0 is one. @return false without memory */
 static bool add_entries(folder *f, int file, int row, int first, int count) {
   matrix_market *m = &f->matrix;
   for (int column = first; column < first + count; column++) {
-    double value = *place_of(f, file, row, column);
+    place at = place_of(f, file, row, column);
+    if (at.number == NULL && at.whole == NULL) continue;
+    double value = at.number != NULL ? *at.number : *at.whole - at.base;
     bool zero =
         file != BOUNDS && file != GUESS && value == 0 && !signbit(value);
     if (zero || !isfinite(value)) continue;
@@ -207,7 +200,7 @@ static bool write_file(folder *f, int file) {
   if (!name_file(f, files[file].name)) return false;
   for (int row = 0; row < m->n_rows; row++)
     for (int side = 0; side < 2; side++) {
-      int body = file == J   ? f->arrays.rows[row].body[side]
+      int body = file == J   ? f->problem->rows[row].body[side]
                  : side == 0 ? row / 6
                              : -1;
       bool blocks = files[file].columns == 0;
@@ -216,7 +209,7 @@ static bool write_file(folder *f, int file) {
                          blocks ? 6 : m->n_columns))
           return false;
     }
-  return matrix_market_write_entries(f->file, m, f->message, f->message_size);
+  return matrix_market_write(f->file, m, f->message, f->message_size);
 }
 
 static void print_note(FILE *out, const mlcp_note *note) {
@@ -230,7 +223,7 @@ static void print_note(FILE *out, const mlcp_note *note) {
 }
 
 static bool write_description(folder *f, const mlcp_note notes[], int n_notes) {
-  const mlcp_problem *p = &f->stored->problem;
+  const mlcp_problem *p = f->problem;
   if (!name_file(f, description)) return false;
   FILE *out = fopen(f->file, "w");
   if (out == NULL) return complain(f, strerror(errno));
@@ -246,34 +239,18 @@ static bool write_description(folder *f, const mlcp_note notes[], int n_notes) {
   return !failed || complain(f, strerror(errno));
 }
 
-static bool write_folder(folder *f, const mlcp_problem *problem,
-                         const double guess[], const mlcp_note notes[],
-                         int n_notes) {
-  if (!mlcp_stored_copy(f->stored, f->source, problem, guess))
-    return complain(f, "no memory");
-  if (!take_numbers(f)) return false;
-  write_numbers(f);
-  for (int i = 0; i < N_FILES; i++)
-    if (!write_file(f, i)) return false;
-  return write_description(f, notes, n_notes);
-}
-
 static folder start(const char *path, const memory_source *source,
-                    mlcp_stored *stored, char *message, size_t message_size) {
+                    const mlcp_problem *problem, const double guess[],
+                    char *message, size_t message_size) {
   folder f = {.path = path,
               .source = source,
-              .stored = stored,
+              .problem = problem,
+              .guess = guess,
               .message = message,
               .message_size = message_size};
-  memset(stored, 0, sizeof *stored);
   if (message_size > 0) message[0] = '\0';
   snprintf(f.file, sizeof f.file, "%s", path);
   return f;
-}
-
-static void finish(folder *f) {
-  matrix_market_release(&f->matrix, f->source);
-  memory_block_release(&f->block, f->source);
 }
 
 bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
@@ -281,15 +258,15 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
                        int n_notes, const memory_source *source, char *message,
                        size_t message_size) {
   PLAIN_NUMBERS;
-  mlcp_stored stored;
-  folder f = start(path, source, &stored, message, message_size);
+  folder f = start(path, source, problem, guess, message, message_size);
   if (mkdir(path, 0777) != 0 && errno != EEXIST)
     return complain(&f, strerror(errno));
   char file[MLCP_FOLDER_PATH];
   if (mlcp_folder_file(path, description, file)) unlink(file);
-  bool written = write_folder(&f, problem, guess, notes, n_notes);
-  finish(&f);
-  mlcp_stored_release(&stored, source);
+  bool written = true;
+  for (int i = 0; i < N_FILES && written; i++) written = write_file(&f, i);
+  written = written && write_description(&f, notes, n_notes);
+  matrix_market_release(&f.matrix, source);
   // a disk that is full should not fill with pieces
   if (!written) remove_files(path);
   return written;
@@ -379,6 +356,21 @@ static bool read_description(folder *f, int counts[4], double *floor_of) {
 
 /* ---- reading -------------------------------------------------------------------- */
 
+/* @return false where the sum of a whole number's entries is none of 0 .. most */
+static bool add_whole(const folder *f, const matrix_market_entry *entry,
+                      const place *at, int *to) {
+  double value = *to - at->base + entry->value;
+  if (value >= 0 && value <= at->most && value == floor(value)) {
+    *to = (int)value + at->base;
+    return true;
+  }
+  char what[100];
+  snprintf(what, sizeof what,
+           "row %d, column %d: %g is not a whole number, 0 .. %d",
+           entry->row + 1, entry->column + 1, value, at->most);
+  return complain(f, what);
+}
+
 /* Puts every entry in its place: first a negative zero, which added to gives each
  * number all its bits, its sign too. */
 static bool read_file(folder *f, int file) {
@@ -390,91 +382,48 @@ static bool read_file(folder *f, int file) {
   for (int pass = 0; pass < 2; pass++)
     for (size_t k = 0; k < f->matrix.n_entries; k++) {
       const matrix_market_entry *entry = &f->matrix.entries[k];
-      double *to = place_of(f, file, entry->row, entry->column);
-      if (to == NULL && entry->value != 0) {
+      place at = place_of(f, file, entry->row, entry->column);
+      // what is read is the stored problem's, this function's to write
+      double *to = (double *)at.number;
+      int *whole = (int *)at.whole;
+      if (to == NULL && whole == NULL && entry->value != 0) {
         char what[100];
         snprintf(what, sizeof what, "the entry in row %d, column %d must be 0",
                  entry->row + 1, entry->column + 1);
         return complain(f, what);
       }
-      if (to == NULL) continue;
-      *to = pass == 0 ? -0.0 : *to + entry->value;
+      if (whole != NULL && pass == 1 && !add_whole(f, entry, &at, whole))
+        return false;
+      if (to != NULL) *to = pass == 0 ? -0.0 : *to + entry->value;
     }
   return true;
 }
 
-/* The whole numbers of a table's row, each 0 .. highest; false with a message. */
-static bool take_integers(const folder *f, int row, const double from[],
-                          int count, const int highest[], int to[]) {
-  for (int k = 0; k < count; k++) {
-    double value = from[(size_t)row * (size_t)count + (size_t)k];
-    if (!(value >= 0 && value <= highest[k] && value == floor(value))) {
-      char what[100];
-      snprintf(what, sizeof what,
-               "row %d, column %d: %g is not a whole number, 0 .. %d", row + 1,
-               k + 1, value, highest[k]);
-      return complain(f, what);
-    }
-    to[k] = (int)value;
-  }
-  return true;
-}
-
-static bool read_row_numbers(const folder *f) {
-  const mlcp_problem *p = &f->stored->problem;
-  const int highest[] = {MLCP_ROW_FRICTION, p->n_bodies, p->n_bodies};
-  for (int r = 0; r < p->n_rows; r++) {
-    int numbers[ROW_NUMBERS];
-    mlcp_row *row = &f->arrays.rows[r];
-    if (!take_integers(f, r, f->row_numbers, ROW_NUMBERS, highest, numbers))
-      return false;
-    row->kind = (mlcp_row_kind)numbers[0];
-    row->body[0] = numbers[1] - 1;
-    row->body[1] = numbers[2] - 1;
-  }
-  return true;
-}
-
-static bool read_friction_numbers(const folder *f) {
-  const mlcp_problem *p = &f->stored->problem;
-  const int highest[] = {p->n_rows, p->n_rows, p->n_rows, p->n_pairs,
-                         p->n_pairs};
-  for (int i = 0; i < p->n_frictions; i++) {
-    int numbers[FRICTION_NUMBERS];
-    mlcp_friction *set = &f->arrays.frictions[i];
-    if (!take_integers(f, i, f->friction_numbers, FRICTION_NUMBERS, highest,
-                       numbers))
-      return false;
-    set->normal = numbers[0] - 1;
-    set->first_row = numbers[1] - 1;
-    set->n_base = numbers[2];
-    set->first_pair = numbers[3] - 1;
-    set->n_pairs = numbers[4];
-  }
-  return true;
-}
-
-static bool read_folder(folder *f) {
+static bool read_folder(folder *f, mlcp_stored *stored) {
   int counts[4];
   double floor_of;
   if (!read_description(f, counts, &floor_of)) return false;
   mlcp_sizes sizes = {counts[0], counts[1], counts[2], counts[3]};
-  if (!mlcp_stored_reserve(f->stored, f->source, &sizes))
+  if (!mlcp_stored_reserve(stored, f->source, &sizes))
     return complain(f, "no memory");
-  if (!take_numbers(f)) return false;
-  mlcp_problem *problem = &f->stored->problem;
-  problem->velocity_floor = floor_of;
-  for (int r = 0; r < problem->n_rows; r++) {
-    f->arrays.rows[r].low = -INFINITY;
-    f->arrays.rows[r].high = INFINITY;
+  stored->problem.velocity_floor = floor_of;
+  f->guess = stored->guess;
+  mlcp_arrays arrays = mlcp_stored_arrays(stored);
+  for (int r = 0; r < sizes.n_rows; r++) {
+    mlcp_row *row = &arrays.rows[r];
+    row->body[0] = row->body[1] = -1;
+    row->low = -INFINITY;
+    row->high = INFINITY;
+  }
+  for (int i = 0; i < sizes.n_frictions; i++) {
+    mlcp_friction *set = &arrays.frictions[i];
+    set->normal = set->first_row = set->first_pair = -1;
   }
   for (int i = 0; i < N_FILES; i++)
-    if (!read_file(f, i) || (i == ROWS && !read_row_numbers(f)) ||
-        (i == FRICTIONS && !read_friction_numbers(f)))
-      return false;
+    if (!read_file(f, i)) return false;
   // the problem as a whole, once every file is
   char what[200];
-  if (mlcp_check(problem, what, sizeof what)) return true;
+  if (mlcp_check(&stored->problem, what, sizeof what)) return true;
   snprintf(f->message, f->message_size, "%s: %s (numbers from 0)", f->path,
            what);
   return false;
@@ -483,8 +432,10 @@ static bool read_folder(folder *f) {
 bool mlcp_folder_read(const char *path, const memory_source *source,
                       mlcp_stored *stored, char *message, size_t message_size) {
   PLAIN_NUMBERS;
-  folder f = start(path, source, stored, message, message_size);
-  bool read = read_folder(&f);
-  finish(&f);
+  memset(stored, 0, sizeof *stored);
+  folder f = start(path, source, &stored->problem, stored->guess, message,
+                   message_size);
+  bool read = read_folder(&f, stored);
+  matrix_market_release(&f.matrix, source);
   return read;
 }
