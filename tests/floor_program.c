@@ -22,7 +22,11 @@ static dJointGroupID contacts;
 static dMatrix3 frame;
 static double size;
 
-static void near_geoms(void *data, dGeomID a, dGeomID b) {
+/* Pairs come in either order, as from a space that sweeps and prunes. */
+static void near_geoms(void *data, dGeomID one, dGeomID other) {
+  static int calls;
+  const dGeomID a = calls % 2 == 0 ? one : other;
+  const dGeomID b = calls++ % 2 == 0 ? other : one;
   dContact found[32];
   dBodyID first = dGeomGetBody(a), second = dGeomGetBody(b);
   if (first == second) return;

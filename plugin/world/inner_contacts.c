@@ -14,11 +14,12 @@ static const double AWAY = 1e-3;  /* a probe's middle from the surface */
 /* Rounding turns a direction that a probe finds by so much. */
 static const double ROUNDING = 1e-8;
 
+/* A contact as one that pushes a geom: pairs are told in either order. */
 struct inner_place {
   dGeomID pushed;
   dBodyID solid;
-  dGeomID of; /* the solid's */
-  int contact;
+  dGeomID of;        /* the solid's */
+  int contact, side; /* of the contact, and which of its two the solid is */
 };
 
 /* A geom of a solid: its places. */
@@ -71,11 +72,25 @@ static bool ask(const inner_search *search, dGeomID geom, const double point[3],
                    found, 1) == 1;
 }
 
-/* What two contacts of a geom with one solid have in common. */
+/* A contact as the solid sees it. */
+typedef struct seen {
+  dGeomID own, pushed;
+  double point[3];  /* of the solid */
+  double normal[3]; /* out of it */
+} seen;
+
+static seen see(const inner_search *search, const inner_place *place) {
+  const inner_contact *contact = &search->contacts[place->contact];
+  seen of = {.own = place->of, .pushed = place->pushed};
+  vec3_copy(of.point, contact->point[place->side]);
+  for (int i = 0; i < 3; i++)
+    of.normal[i] = place->side == 1 ? contact->normal[i] : -contact->normal[i];
+  return of;
+}
+
+/* Two contacts of a geom with one solid, and the lengths that tell them apart. */
 typedef struct neighbours {
-  const inner_contact *contact, *by;
-  int side;         /* the one that is one solid; normals point out of it */
-  double normal[3]; /* the contact's */
+  seen contact, by;
   double level, away, tilt;
 } neighbours;
 
@@ -83,14 +98,13 @@ typedef struct neighbours {
  * over the contact's point. */
 static bool covers(const inner_search *search, const neighbours *of,
                    const double up[3]) {
-  dGeomID own = of->contact->geom[of->side];
-  dGeomID other = of->by->geom[of->side];
+  dGeomID other = of->by.own;
   const double room = real_rounding(ROUNDING), away = of->away;
   double point[3];
   gap_contact found;
-  vec3_copy(point, of->contact->point[of->side]);
+  vec3_copy(point, of->contact.point);
   /* of what is sunk in, the surface above it is asked for */
-  double sunk = vec3_dot(up, of->by->point[of->side]) - vec3_dot(up, point);
+  double sunk = vec3_dot(up, of->by.point) - vec3_dot(up, point);
   if (sunk > 0) vec3_add_scaled(point, sunk, up);
 
   /* the neighbour holds the point ... */
@@ -103,43 +117,39 @@ static bool covers(const inner_search *search, const neighbours *of,
   vec3_copy(on, point);
   vec3_add_scaled(on, away, up);
   vec3_add_scaled(on, -(0.5 * away + found.gap), found.normal);
-  if (ask(search, other, on, of->normal, away, of->level, &found) &&
-      same_normal(found.normal, of->normal, room))
+  if (ask(search, other, on, of->contact.normal, away, of->level, &found) &&
+      same_normal(found.normal, of->contact.normal, room))
     return false;
   /* ... and the contact's own geom is no step on it, and nearer to its normal than
    * to the contact's: of two that lie so near that each holds the other's point one
    * stays */
   vec3_add_scaled(point, depth, up);
-  if (!ask(search, own, point, up, away, of->level, &found)) return true;
+  if (!ask(search, of->contact.own, point, up, away, of->level, &found))
+    return true;
   double off = apart(found.normal, up);
-  return off <= of->tilt && off < apart(found.normal, of->normal);
+  return off <= of->tilt && off < apart(found.normal, of->contact.normal);
 }
 
 /* True if `by`, which pushes the same geom of the same body, makes the contact void. */
-static bool is_covered(const inner_search *search, const inner_contact *contact,
-                       const inner_contact *by, int side) {
+static bool is_covered(const inner_search *search, const inner_place *place,
+                       const inner_place *neighbour) {
   const double room = real_rounding(ROUNDING);
-  const double *point = contact->point[side];
-  neighbours of = {.contact = contact, .by = by, .side = side};
-  if (same_normal(contact->normal, by->normal, room)) return false;
-  double size = extent_of(contact->geom[!side]), up[3];
-  size = fmin(size, extent_of(contact->geom[side]));
-  size = fmin(size, extent_of(by->geom[side]));
-  of.level = LEVEL * size + hair_rounding(point);
+  neighbours of = {.contact = see(search, place), .by = see(search, neighbour)};
+  const double *up = of.by.normal;
+  if (same_normal(of.contact.normal, up, room)) return false;
+  double size = extent_of(of.contact.pushed);
+  size = fmin(size, extent_of(of.contact.own));
+  size = fmin(size, extent_of(of.by.own));
+  of.level = LEVEL * size + hair_rounding(of.contact.point);
   of.away = AWAY * size;
   /* over an edge a probe that is rounded sideways looks aslant */
-  of.tilt = LEVEL + hair_rounding(point) / of.away;
+  of.tilt = LEVEL + hair_rounding(of.contact.point) / of.away;
   if (!(size > 0) || !isfinite(size)) return false;
-  for (int i = 0; i < 3; i++) {
-    of.normal[i] = side == 1 ? contact->normal[i] : -contact->normal[i];
-    up[i] = side == 1 ? by->normal[i] : -by->normal[i];
-  }
   dGeomSphereSetRadius(search->probe, 0.5 * of.away);
   if (covers(search, &of, up)) return true;
   /* where the contact has its normal from what it pushes, it is not the surface's */
   gap_contact found;
-  return ask(search, by->geom[side], by->point[side], up, of.away, of.level,
-             &found) &&
+  return ask(search, of.by.own, of.by.point, up, of.away, of.level, &found) &&
          !same_normal(found.normal, up, of.tilt) &&
          covers(search, &of, found.normal);
 }
@@ -153,8 +163,8 @@ static int compare_places(const void *one, const void *other) {
   int order = compare_addresses(a->pushed, b->pushed);
   if (order == 0) order = compare_addresses(a->solid, b->solid);
   if (order == 0) order = compare_addresses(a->of, b->of);
-  return order != 0 ? order
-                    : (a->contact > b->contact) - (a->contact < b->contact);
+  if (order == 0) order = a->contact - b->contact;
+  return order != 0 ? order : a->side - b->side;
 }
 
 /* m: a contact is lifted by no more than the deepest of the same geom. */
@@ -196,16 +206,15 @@ static bool same_pair(const inner_place *a, const inner_place *b) {
 /* Contacts of one geom with one solid, in `places` [n]. The answer does not depend
  * on their order. */
 static bool find_of_geom(inner_search *search, const inner_place places[],
-                         int n, int side) {
+                         int n) {
   if (places[0].of == places[n - 1].of) return true;
-  const inner_contact *contacts = search->contacts;
   int count = list_geoms(search, places, n);
   if (gap_tree_build(&search->tree, &search->pool->source,
                      (const double(*)[6])search->boxes, count) != 0)
     return false;
   for (int i = 0; i < n; i++) {
-    const inner_contact *contact = &contacts[places[i].contact];
-    const double *point = contact->point[side];
+    const double *point =
+        search->contacts[places[i].contact].point[places[i].side];
     bool *is_inner = &search->inner[places[i].contact];
     double room = hair_rounding(point), box[6];
     for (int k = 0; k < 6; k++) box[k] = point[k % 3] + (k < 3 ? -room : room);
@@ -214,8 +223,7 @@ static bool find_of_geom(inner_search *search, const inner_place places[],
       const inner_geom *geom = &search->geoms[search->near[g]];
       if (places[geom->first].of == places[i].of) continue;
       for (int k = geom->first; k < geom->end && !*is_inner; k++)
-        *is_inner =
-            is_covered(search, contact, &contacts[places[k].contact], side);
+        *is_inner = is_covered(search, &places[i], &places[k]);
     }
   }
   return true;
@@ -228,7 +236,7 @@ bool inner_contacts_reserve(inner_search *search, size_t n) {
   return search->gaps != NULL && search->probe != NULL &&
          POOL_RESERVE(search->pool, search->contacts, n) &&
          POOL_RESERVE(search->pool, search->inner, n) &&
-         POOL_RESERVE(search->pool, search->places, n) &&
+         POOL_RESERVE(search->pool, search->places, 2 * n) &&
          POOL_RESERVE(search->pool, search->geoms, n) &&
          POOL_RESERVE(search->pool, search->boxes, n) &&
          POOL_RESERVE(search->pool, search->near, n);
@@ -248,20 +256,22 @@ void inner_contact_read(inner_contact *contact, const dContactGeom *geom,
 
 bool inner_contacts_find(inner_search *search, int n) {
   const inner_contact *contacts = search->contacts;
+  int n_places = 2 * n;
   for (int i = 0; i < n; i++) search->inner[i] = false;
-  for (int side = 0; side < 2; side++) {
-    for (int i = 0; i < n; i++)
-      search->places[i] =
-          (inner_place){contacts[i].geom[!side], contacts[i].body[side],
-                        contacts[i].geom[side], i};
-    qsort(search->places, (size_t)n, sizeof search->places[0], compare_places);
-    for (int first = 0, end; first < n; first = end) {
-      for (end = first + 1;
-           end < n && same_pair(&search->places[end], &search->places[first]);)
-        end++;
-      if (!find_of_geom(search, &search->places[first], end - first, side))
-        return false;
-    }
+  for (int i = 0; i < n_places; i++) {
+    const inner_contact *contact = &contacts[i / 2];
+    int side = i % 2;
+    search->places[i] = (inner_place){contact->geom[!side], contact->body[side],
+                                      contact->geom[side], i / 2, side};
+  }
+  qsort(search->places, (size_t)n_places, sizeof search->places[0],
+        compare_places);
+  for (int first = 0, end; first < n_places; first = end) {
+    for (end = first + 1; end < n_places && same_pair(&search->places[end],
+                                                      &search->places[first]);)
+      end++;
+    if (!find_of_geom(search, &search->places[first], end - first))
+      return false;
   }
   return true;
 }

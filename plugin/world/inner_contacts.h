@@ -28,7 +28,7 @@ typedef struct inner_search {
   inner_contact *contacts; /* the caller's, */
   bool *inner;             /* and true for those that are void */
   dGeomID probe;           /* a small ball outside of all spaces */
-  inner_place *places;     /* [n] contacts by the geom that they push */
+  inner_place *places;     /* [2 n] contacts, either way, by the geom pushed */
   inner_geom *geoms;       /* [n] of the solid at hand, */
   double (*boxes)[6];      /* theirs, */
   gap_tree tree;           /* of these, */
