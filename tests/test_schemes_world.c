@@ -581,6 +581,58 @@ static void test_what_rides_a_moving_surface_goes_with_it(void) {
           }
 }
 
+/* A tower on a kinematic deck that goes ever faster, by less than friction holds: its
+ * velocity jumps from step to step. The tower follows within the step, half of whose way
+ * it stays behind, and nothing meets, slides or stops. */
+static void test_what_a_deck_carries_meets_nothing(void) {
+  static const int schemes[] = {ODE_MLCP_SCHEME_TRAPEZOID,
+                                ODE_MLCP_SCHEME_CONSERVING};
+  static const double sizes[] = {0.05, 0.4};
+  for (int k = 0; k < 4; k++) {
+    enum { BOXES = 3 };
+    const double size = sizes[k % 2], h = 0.05 * sqrt(size / 9.81);
+    const double speed = 0.1 * sqrt(9.81 * size);
+    dBodyID boxes[BOXES];
+    deck_world d = {.world = dWorldCreate(),
+                    .space = dSimpleSpaceCreate(NULL),
+                    .contacts = dJointGroupCreate(0),
+                    .kind = SHAKEN,
+                    .size = size};
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    options.scheme = schemes[k / 2];
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(d.world, &options), ODE_MLCP_OK);
+    dWorldSetGravity(d.world, 0, 0, -9.81);
+    ode_mlcp_set_collision(d.world, deck_collide, &d);
+    d.platform = create_box(d.world, NULL, 1, size, size, size);
+    dBodySetKinematic(d.platform);
+    dBodySetPosition(d.platform, 0, 0, -size);
+    dGeomSetBody(dCreateBox(d.space, 20 * size, 20 * size, 2 * size),
+                 d.platform);
+    for (int b = 0; b < BOXES; b++) {
+      boxes[b] = create_box(d.world, NULL, 1, size, size, size / 2);
+      dBodySetPosition(boxes[b], 0, 0, (b + 0.5) * size / 2);
+      dGeomSetBody(dCreateBox(d.space, size, size, size / 2), boxes[b]);
+    }
+    for (int i = 0; i < 200; i++) {
+      ode_mlcp_report report;
+      double turn = 0.05 * i, u = speed * (1 - cos(turn));
+      dBodySetLinearVel(d.platform, u, speed * sin(turn), 0);
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(d.world, h, &report), ODE_MLCP_OK);
+      CU_ASSERT_EQUAL(report.collisions + report.transitions, 0);
+      for (int b = 0; b < BOXES; b++) {
+        const dReal *x = dBodyGetPosition(boxes[b]);
+        double behind = dBodyGetPosition(d.platform)[0] - x[0];
+        CU_ASSERT_DOUBLE_EQUAL(behind, h * u / 2, 1e-6 * size);
+        CU_ASSERT_DOUBLE_EQUAL(x[2], (b + 0.5) * size / 2, 1e-6 * size);
+      }
+    }
+    dSpaceDestroy(d.space);
+    dJointGroupDestroy(d.contacts);
+    dWorldDestroy(d.world);
+  }
+}
+
 /* A cart on four wheels whose rollers stand aslant: friction acts along one direction
  * each. They turn against each other, and the cart on the spot. */
 typedef struct mecanum {
@@ -815,6 +867,8 @@ int main(void) {
       {"stops are met within the step", test_stops_are_met_within_the_step},
       {"what rides a moving surface goes with it",
        test_what_rides_a_moving_surface_goes_with_it},
+      {"what a deck carries meets nothing",
+       test_what_a_deck_carries_meets_nothing},
       {"islands meet within a step", test_islands_meet_within_a_step},
       {"a ball slides, then rolls", test_a_ball_slides_then_rolls},
       {"dropped stacks come to rest", test_dropped_stacks_come_to_rest},

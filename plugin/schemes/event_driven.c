@@ -141,10 +141,27 @@ static bool tally(event_state *w, double share) {
 
 /* --- impacts -------------------------------------------------------------- */
 
+/* m/s: what slips, parts or comes closer by no more does neither: forces undo it in a
+ * small part of a step. */
+static double slow(const event_state *w) {
+  const double PART = 1e-4; /* of what weight gives in a step */
+  return fmax(event_rate_tolerance(w),
+              PART * w->s.home.gravity * w->s.step->step_size);
+}
+
 static double slip_speed(const world_contact *contact, const double v[]) {
   double slip[3];
   world_contact_slip(contact, v, slip);
   return vec3_length(slip);
+}
+
+/* True if a contact slides, of itself: a kinematic body that goes ever faster does so
+ * in jumps, from step to step, and the slip that its last jump may have brought is to
+ * be over when the step is. */
+static bool slides(const event_state *w, const world_contact *contact) {
+  world_contact still = *contact;
+  still.point.surface.motion[0] = still.point.surface.motion[1] = 0;
+  return slip_speed(contact, w->now.v) > slow(w) + slip_speed(&still, w->jump);
 }
 
 /* Add `impulse` along the contact's normal to v, with the masses of `here`. */
@@ -263,6 +280,15 @@ static bool compress(event_state *w) {
   return solve_impact(w, w->now.v, NULL);
 }
 
+/* An impact acts on all that touches: what parts before it may be driven together. */
+static void choose_struck(event_state *w) {
+  world_contacts *contacts = &w->s.here->contacts;
+  for (int k = 0; k < contacts->n; k++) {
+    const host_contact *point = &contacts->items[k].point;
+    contacts->items[k].active |= point->gap <= hair_touch(point->position);
+  }
+}
+
 /* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
  * the active contacts and the joints where `now` is. Friction acts through both: what
  * decompression pushes with bounds it, too (Anitescu and Potra 1997). */
@@ -274,6 +300,7 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
+  choose_struck(w);
   if (!EVENT_RESERVE(w, given_back, contacts->n) || !compress(w)) return false;
   if (w->crowded) return true;
   if (!tally_impact(w, 1)) return false;
@@ -322,7 +349,7 @@ static bool impact(event_state *w) {
     contact->held = contact->active =
         world_contact_rate(contacts, k, w->now.v) <= tolerance ||
         event_is_stiff(w, contact);
-    contact->slipping = slip_speed(contact, w->now.v) > tolerance;
+    contact->slipping = slides(w, contact);
   }
   return events_look_for_fast(w); /* what was slow may have become fast */
 }
@@ -334,6 +361,8 @@ static bool impact(event_state *w) {
 static bool choose_active(event_state *w, double h) {
   world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
+  /* rows of the mean velocity let what is slow land within the step */
+  double struck = second_order_holds_end(&w->s) ? tolerance : slow(w);
   bool approaches = false;
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
@@ -343,9 +372,10 @@ static bool choose_active(event_state *w, double h) {
     double near = fmax(touching, NEARLY_TOUCHING * h * h * h);
     contact->active = contact->held || (gap <= touching && rate <= tolerance) ||
                       (gap <= near && fabs(rate) <= tolerance);
-    if (contact->held || !contact->active) continue;
-    approaches |= rate < -tolerance;
-    contact->slipping = slip_speed(contact, w->now.v) > tolerance;
+    if (!contact->active) continue;
+    approaches |= !contact->held && rate < -struck;
+    contact->slipping =
+        (contact->slipping || !contact->held) && slides(w, contact);
   }
   return approaches;
 }
@@ -398,7 +428,7 @@ static void note_held(event_state *w) {
     }
     contact->held = assembly_contact_w(w->s.base.assembly, m) <= tolerance &&
                     !(w->s.rule->first && still_closes(w, k, tolerance));
-    contact->slipping = slip_speed(contact, w->next.v) > tolerance;
+    contact->slipping = slip_speed(contact, w->next.v) > slow(w);
   }
 }
 
@@ -686,6 +716,7 @@ static bool reserve_bodies(event_state *w) {
   int n = w->s.home.n_bodies;
   return second_order_reserve(&w->s) && conserving_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->jump, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->compressed, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->struck, 6 * n) &&
@@ -729,6 +760,10 @@ static void start_step(event_state *w) {
   w->draw_work = DRAW_WORK;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
+    const body_memory *known = event_find_body(w, body->serial);
+    for (int i = 0; i < 6; i++)
+      w->jump[6 * b + i] =
+          body->kinematic && known != NULL ? body->v[i] - known->v[i] : 0;
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;

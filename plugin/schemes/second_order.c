@@ -77,8 +77,7 @@ double second_order_alpha(const second_order *s) {
   return s->rule->weights(s->step->options, s->step->step_size).move_v_plus;
 }
 
-/* True if rows hold the velocity at the end itself. */
-static bool holds_end(const second_order *s) {
+bool second_order_holds_end(const second_order *s) {
   step_weights weights = s->rule->weights(s->step->options, s->step->step_size);
   return !s->rule->mean && weights.unknown == 1 && weights.carry == 0;
 }
@@ -331,7 +330,7 @@ static void shift_motors(world_snapshot *at, const double v[], double share) {
 
 bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
                         double share) {
-  size_t n = 2 * (size_t)at->contacts.n;
+  size_t n = 3 * (size_t)at->contacts.n;
   if (!POOL_RESERVE(s->step->pool, s->shift, n))
     return outcome_no_memory(s->step->out);
   for (size_t i = 0; i < n; i++) s->shift[i] = 0;
@@ -341,6 +340,12 @@ bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
     int m = s->middle_of[k];
     if (m < 0 || !start->active || start->stop >= 0) continue;
     world_contact *contact = &at->contacts.items[m];
+    double rate = world_contact_rate(&s->here->contacts, k, v);
+    /* what lands slowly is at rest when the step ends */
+    if (!start->held && rate < 0 && !contact->point.soft) {
+      s->shift[3 * m + 2] = share * rate;
+      contact->point.surface.motion[2] += share * rate;
+    }
     double slip[3], axis[2][3];
     double sign = world_contact_swapped(contact) ? -share : share;
     world_contact_slip(start, v, slip);
@@ -348,8 +353,8 @@ bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
     for (int d = 0; d < 2; d++) {
       /* what slips in proportion to its force has no limit to stick at */
       if (contact->point.surface.viscous[d]) continue;
-      s->shift[2 * m + d] = sign * vec3_dot(slip, axis[d]);
-      contact->point.surface.motion[d] += s->shift[2 * m + d];
+      s->shift[3 * m + d] = sign * vec3_dot(slip, axis[d]);
+      contact->point.surface.motion[d] += s->shift[3 * m + d];
     }
   }
   return true;
@@ -357,8 +362,8 @@ bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
 
 void second_order_unshift(const second_order *s, world_snapshot *at) {
   for (int m = 0; m < at->contacts.n; m++)
-    for (int d = 0; d < 2; d++)
-      at->contacts.items[m].point.surface.motion[d] -= s->shift[2 * m + d];
+    for (int d = 0; d < 3; d++)
+      at->contacts.items[m].point.surface.motion[d] -= s->shift[3 * m + d];
 }
 
 /* The slip of velocities v along a contact's two axes, less the surface's motion. */
@@ -391,8 +396,8 @@ bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
     if (rows->n_sliding != 2 || impulse == NULL) continue;
     find_slip(rates, &at->contacts.items[m].point, axis, u);
     for (int d = 0; d < 2; d++) {
-      rates[d] += s->shift[2 * m + d];
-      shifted |= s->shift[2 * m + d] != 0;
+      rates[d] += s->shift[3 * m + d];
+      shifted |= s->shift[3 * m + d] != 0;
       vec3_add_scaled(slip, rates[d], axis[d]);
     }
     if (vec3_length(slip) <= floor) continue;
@@ -406,7 +411,7 @@ bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
   }
   if (!(work > BROUGHT * energy && shifted)) return turned;
   second_order_unshift(s, at);
-  for (int i = 0; i < 2 * at->contacts.n; i++) s->shift[i] = 0;
+  for (int i = 0; i < 3 * at->contacts.n; i++) s->shift[i] = 0;
   return true;
 }
 
@@ -552,7 +557,7 @@ static bool take_step(second_order *s, const motion *from, double h,
   world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
   /* without events the (alpha, gamma) family is as GAP prints it: by v_alpha */
   bool by_end = s->rule->midpoint || step->options->events;
-  double share = by_end && !holds_end(s) ? weights.move_v : 0;
+  double share = by_end && !second_order_holds_end(s) ? weights.move_v : 0;
   const world_pose *spring_poses =
       s->rule->midpoint ? s->ahead.poses : from->poses;
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
@@ -576,7 +581,9 @@ static bool take_step(second_order *s, const motion *from, double h,
     if (!solved) return false;
     const double *x = assembly_x(s->base.assembly);
     for (int i = 0; i < 6 * s->home.n_bodies; i++)
-      s->u[i] = (x[i] + weights.carry * from->v[i]) / weights.scale;
+      s->u[i] = s->home.bodies[i / 6].kinematic
+                    ? from->v[i]
+                    : (x[i] + weights.carry * from->v[i]) / weights.scale;
     again = round == 0 && second_order_aim(s, at, s->u, energy);
     if (round == TURNED && taut) {
       /* rounds that have not settled are no answer: the first one's is */

@@ -59,7 +59,7 @@ struct second_order {
   world_matcher matcher;
   int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
   double *slips;  /* [3 contacts of the problem] see assembly_request */
-  double *shift;  /* [2 contacts of the problem] see second_order_shift */
+  double *shift;  /* [3 contacts of the problem] see second_order_shift */
   motion ahead;   /* scratch */
   double *u;      /* [6 n_bodies] mean velocities of the step */
   double *mass, *x_free, *force, *k_q, *k_v;
@@ -94,6 +94,9 @@ step_weights second_order_trapezoid_weights(const ode_mlcp_options *options,
 
 /** alpha of v_alpha: 1/2 for the trapezoids. */
 double second_order_alpha(const second_order *s);
+
+/** True if rows hold the velocity at the end itself, not the mean. */
+bool second_order_holds_end(const second_order *s);
 
 /** Take what depends on the number of bodies of `home` from the step's arena. */
 bool second_order_reserve(second_order *s);
