@@ -879,18 +879,14 @@ static contact_entry entry_of(const gap_contact *contact, dGeomID a,
     for (int k = 0; k < 3; k++) arm[k] = contact->point[k] - from[k];
     dMultiply1_331(local, dGeomGetRotation(geoms[side]), arm);
     real_read(entry.local[side], local, 3);
-    entry.identity.feature[side] = contact->feature[side];
-    entry.identity.part[side] = contact->triangle[side];
   }
   vec3_copy(entry.normal, contact->normal);
   return entry;
 }
 
-/* Contacts not found again over steps of a motion of `a` over `b`, by their
- * features alone or within a radius. */
+/* Contacts not found again within a radius over steps of a motion of `a` over `b`. */
 static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
                            void move(dGeomID, int), int *contacts) {
-  bool by_features = radius < 0;
   contact_memory memory = {0};
   memory_pool pool;
   memory_pool_open(&pool, &memory_from_malloc);
@@ -902,11 +898,9 @@ static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
     move(a, step);
     int count = query(a, b, 0.02);
     for (int i = 0; i < count; i++) entries[i] = entry_of(&found[i], a, b);
-    contact_memory_match(&memory, entries, count, by_features ? 1 : radius,
-                         matches);
+    contact_memory_match(&memory, entries, count, radius, matches);
     for (int i = 0; step > 0 && i < count; i++)
-      unmatched +=
-          matches[i].old == NULL || (by_features && matches[i].other_features);
+      unmatched += matches[i].old == NULL;
     if (step > 0) *contacts += count;
     CU_ASSERT_FATAL(contact_memory_reserve(&memory, &pool, count));
     contact_memory_take(&memory, entries, count);
@@ -942,17 +936,17 @@ static void test_identity(void) {
   dGeomSetPosition(equal, 0, 0, -0.5);
   dGeomID box = dCreateBox(0, 1, 1, 1), cylinder = dCreateCylinder(0, .2, 1);
   int contacts;
-  // at rest the features alone are enough: no two points may be near
-  CU_ASSERT_EQUAL(count_unmatched(box, table, 100, -1, rest, &contacts), 0);
+  // at rest points stay where they are, whichever of equal ones are taken
+  CU_ASSERT_EQUAL(count_unmatched(box, table, 100, 1e-8, rest, &contacts), 0);
   CU_ASSERT_EQUAL(contacts, 4 * 99);
-  CU_ASSERT_EQUAL(count_unmatched(box, equal, 100, -1, rest, &contacts), 0);
+  CU_ASSERT_EQUAL(count_unmatched(box, equal, 100, 1e-8, rest, &contacts), 0);
   CU_ASSERT_EQUAL(contacts, 4 * 99);
   CU_ASSERT_EQUAL(count_unmatched(box, floor, 200, 0.01, slide, &contacts), 0);
   CU_ASSERT_EQUAL(contacts, 4 * 199);
-  CU_ASSERT(count_unmatched(box, floor, 200, -1, slide, &contacts) > 0);
   CU_ASSERT_EQUAL(count_unmatched(cylinder, floor, 90, 0.03, roll, &contacts),
                   0);
   CU_ASSERT(contacts >= 2 * 89);
+  CU_ASSERT(count_unmatched(cylinder, floor, 90, 0.001, roll, &contacts) > 0);
   dGeomDestroy(box);
   dGeomDestroy(equal);
   dGeomDestroy(floor);

@@ -70,19 +70,6 @@ static void test_pairs_are_kept_apart(void) {
   memory_pool_release(&pool);
 }
 
-static void test_features_before_distance(void) {
-  contact_entry old[] = {point(1, 2, 0, 0), point(1, 2, 1, 0)};
-  old[0].identity.feature[0] = 7;
-  contact_entry key = point(1, 2, 1, 0);
-  key.identity.feature[0] = 7;
-  contact_memory start;
-  contact_match found;
-  match(&start, old, 2, &key, 1, &found);
-  CU_ASSERT_PTR_NOT_NULL_FATAL(found.old);
-  CU_ASSERT_EQUAL(found.old->identity.feature[0], 7);
-  memory_pool_release(&pool);
-}
-
 /* ---- a wall --------------------------------------------------------------- */
 
 /* The first step starts from nothing. While a wall settles whose contacts are those
@@ -125,7 +112,6 @@ int main(void) {
   const CU_TestInfo tests[] = {
       {"the nearest pairs are matched first", test_nearest_pairs_first},
       {"pairs of bodies are kept apart", test_pairs_are_kept_apart},
-      {"features come before distance", test_features_before_distance},
       {"a wall keeps its modes", test_wall_keeps_its_modes},
       CU_TEST_INFO_NULL};
   int result = run_tests("step guess", tests);

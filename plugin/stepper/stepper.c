@@ -945,10 +945,11 @@ ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
   ode_mlcp_contact own;
   memset(&own, 0, sizeof own);
   own.geom = found->contact.geom;
+  own.part[0] = own.geom.side1;
+  own.part[1] = own.geom.side2;
   for (int k = 0; k < 2; k++) {
     own.body[k] = found->body[k];
-    own.feature[k] = found->identity.feature[k];
-    own.part[k] = found->identity.part[k];
+    own.feature[k] = found->feature[k];
   }
   for (int i = 0; i < 3; i++) own.force[i] = feedback->f1[i];
   sized_give(contact, contact_size, &own, sizeof own);

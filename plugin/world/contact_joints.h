@@ -24,6 +24,7 @@
 #include <ode/stepper.h>
 
 #include "common/serial_table.h"
+#include "world/contact_memory.h"
 #include "world/contact_source.h"
 
 typedef enum contact_origin {

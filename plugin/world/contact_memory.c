@@ -115,34 +115,22 @@ static void find_run(const contact_memory *memory, const contact_entry *key,
 
 /* ---- in a run --------------------------------------------------------------- */
 
-/* How far a contact is from an entry; other features are farther than any. */
-typedef struct separation {
-  bool other_features;
-  double square;
-} separation;
-
-KERNEL separation separate(const contact_entry *entry,
-                           const contact_entry *key) {
+/* m^2: how far a contact is from an entry. */
+KERNEL double square_between(const contact_entry *entry,
+                             const contact_entry *key) {
   /* the distances in both frames, squared: all six coordinates in three pairs */
   const two *a = (const two *)entry->local, *b = (const two *)key->local;
   two x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
   x *= x;
   y *= y;
   z *= z;
-  return (separation){
-      memcmp(&entry->identity, &key->identity, sizeof key->identity) != 0,
-      smaller_of(x[0] + x[1] + y[0], y[1] + z[0] + z[1])};
-}
-
-static bool is_nearer(separation a, separation b) {
-  return a.other_features != b.other_features ? b.other_features
-                                              : a.square < b.square;
+  return smaller_of(x[0] + x[1] + y[0], y[1] + z[0] + z[1]);
 }
 
 static bool are_alike(const contact_entry *entry, const contact_entry *key,
-                      separation apart, double radius) {
+                      double square, double radius) {
   const double LEAST_PRODUCT = 0.7; /* of normals */
-  return sqrt(apart.square) <= radius &&
+  return sqrt(square) <= radius &&
          vec3_dot(entry->normal, key->normal) >= LEAST_PRODUCT;
 }
 
@@ -150,20 +138,19 @@ static bool are_alike(const contact_entry *entry, const contact_entry *key,
  * -1 where there is none. */
 static int nearest_open(const contact_memory *memory, const contact_entry *key,
                         double radius, const contact_match matches[],
-                        const contact_match *match, separation *apart) {
+                        const contact_match *match, double *square) {
   int best = -1;
   for (int e = match->run; e < match->run_end; e++) {
     const contact_entry *entry = &memory->entries[e];
-    separation to = separate(entry, key);
-    if (best >= 0 && !is_nearer(to, *apart)) continue;
+    double to = square_between(entry, key);
+    if (best >= 0 && !(to < *square)) continue;
     int taker = memory->claims[e].taker;
-    if (taker >= 0 && matches[taker].by_joint) continue;
-    if (taker >= 0 && !is_nearer(to, (separation){matches[taker].other_features,
-                                                  matches[taker].square}))
+    if (taker >= 0 &&
+        (matches[taker].by_joint || !(to < matches[taker].square)))
       continue;
     if (!are_alike(entry, key, to, radius)) continue;
     best = e;
-    *apart = to;
+    *square = to;
   }
   return best;
 }
@@ -174,14 +161,13 @@ static void match_contact(const contact_memory *memory,
                           const contact_entry keys[], int k, double radius,
                           contact_match matches[]) {
   while (k >= 0) {
-    separation apart;
+    double square;
     contact_match *match = &matches[k];
-    int found = nearest_open(memory, &keys[k], radius, matches, match, &apart);
+    int found = nearest_open(memory, &keys[k], radius, matches, match, &square);
     match->old = found >= 0 ? &memory->entries[found] : NULL;
     if (found < 0) return;
     int turned_out = memory->claims[found].taker;
-    match->other_features = apart.other_features;
-    match->square = apart.square;
+    match->square = square;
     memory->claims[found].taker = k;
     k = turned_out;
   }
@@ -208,11 +194,9 @@ static void match_joint(const contact_memory *memory,
                         const contact_entry keys[], int k, int found,
                         double radius, contact_match matches[]) {
   int turned_out = memory->claims[found].taker;
-  separation apart = separate(&memory->entries[found], &keys[k]);
   matches[k].old = &memory->entries[found];
   matches[k].by_joint = true;
-  matches[k].other_features = apart.other_features;
-  matches[k].square = apart.square;
+  matches[k].square = square_between(&memory->entries[found], &keys[k]);
   memory->claims[found].taker = k;
   match_contact(memory, keys, turned_out, radius, matches);
 }

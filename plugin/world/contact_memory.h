@@ -9,13 +9,6 @@
 
 #include "common/memory.h"
 
-/** Which features of two bodies meet in a contact, in the bodies' order; zeros
- *  where that is not known. */
-typedef struct contact_identity {
-  uint32_t feature[2];
-  int32_t part[2]; /* triangle of a mesh */
-} contact_identity;
-
 /** A joint or contact: what it is known by, and what a step left of it. */
 typedef struct contact_entry {
   unsigned long serial[2]; /* of the bodies, 0 the world: ascending, a joint's
@@ -25,15 +18,14 @@ typedef struct contact_entry {
   unsigned long
       told; /* contact: the program's joint for it, which is of no other
                          as long as it is there; 0: none */
-  double local[2][3];        /* contact: position in the bodies' frames, in the
+  double local[2][3]; /* contact: position in the bodies' frames, in the
                               order of `serial` (world: world frame) */
-  contact_identity identity; /* contact, in the order of `serial` */
-  double normal[3];          /* contact: into the body that comes second in
+  double normal[3];   /* contact: into the body that comes second in
                               `serial`, world frame */
-  double motion[3];          /* contact: of its surface, m/s */
-  double axis[3];            /* contact that is asked again: direction 0 as the
+  double motion[3];   /* contact: of its surface, m/s */
+  double axis[3];     /* contact that is asked again: direction 0 as the
                                 program gave it, or 0 */
-  int number;                /* the caller's */
+  int number;         /* the caller's */
   /* of the last step */
   double seconds;      /* contact: that the impulses acted over */
   int n_rows;          /* joint: impulses in use */
@@ -58,7 +50,6 @@ typedef struct contact_claim {
 typedef struct contact_match {
   const contact_entry *old; /* NULL for none */
   bool by_joint;            /* contact: the entry is of the same joint */
-  bool other_features;      /* contact: than the entry's */
   double square;            /* contact: m^2, of its distance to the entry */
   int run, run_end;         /* the entries of the same key; none where equal */
   bool overlapped;          /* contact: one of them was an overlap */
@@ -93,8 +84,7 @@ void contact_memory_take(contact_memory *memory, const contact_entry entries[],
 
 /**
  * Find keys among the entries of the last step: the same joint or stop, the contact
- * of the same joint, or one of the same bodies, of the same features before others,
- * the nearest pairs first. Distance is the smaller of those in the two bodies' frames: a
+ * of the same joint, or one of the same bodies, the nearest pairs first. Distance is the smaller of those in the two bodies' frames: a
  * point that slides over one body moves in the other's frame. Keys of the same
  * bodies come in one call.
  *

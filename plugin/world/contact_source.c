@@ -67,17 +67,14 @@ static bool of_interest(const ode_mlcp_contact_list *list, dBodyID body1,
 }
 
 static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
-                          dBodyID body2, const dContact *contact,
-                          const contact_identity *identity, int polygon) {
+                          dBodyID body2, const dContact *contact, int polygon) {
   if (!of_interest(list, body1, body2)) return ODE_MLCP_OK;
   if (list->pairs_only) return ODE_MLCP_OK;
   if (!wakes(list, body1, body2, &contact->geom)) return ODE_MLCP_OK;
   if (!POOL_GROW(list->pool, list->contacts, list->n_contacts + 1))
     return fail_memory(list);
-  list->contacts[list->n_contacts++] = (source_contact){.body = {body1, body2},
-                                                        .contact = *contact,
-                                                        .identity = *identity,
-                                                        .polygon = polygon};
+  list->contacts[list->n_contacts++] = (source_contact){
+      .body = {body1, body2}, .contact = *contact, .polygon = polygon};
   return ODE_MLCP_OK;
 }
 
@@ -101,9 +98,7 @@ ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
     body1 = body2;
     body2 = NULL;
   }
-  /* a triangle of a mesh tells contacts apart; features are not known */
-  contact_identity identity = {.part = {turned.geom.side1, turned.geom.side2}};
-  return add(list, body1, body2, &turned, &identity, -1);
+  return add(list, body1, body2, &turned, -1);
 }
 
 /* --- margins ------------------------------------------------------------------ */
@@ -308,13 +303,13 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
   ode_mlcp_error error = ODE_MLCP_OK;
   for (int i = 0; i < count && error == ODE_MLCP_OK; i++) {
     const gap_contact *found = &list->found[i];
-    contact_identity identity = {
-        .feature = {found->feature[0], found->feature[1]},
-        .part = {found->triangle[0], found->triangle[1]}};
     dContact contact = make_contact(geom1, geom2, found, surface);
     int before = list->n_contacts;
-    error = add(list, body1, body2, &contact, &identity, polygon);
-    if (list->n_contacts > before) list->contacts[before].of_pair = true;
+    error = add(list, body1, body2, &contact, polygon);
+    if (list->n_contacts == before) continue;
+    list->contacts[before].of_pair = true;
+    memcpy(list->contacts[before].feature, found->feature,
+           sizeof found->feature);
   }
   return error;
 }

@@ -10,16 +10,15 @@
 #include "gap/gap_ode.h"
 #include "ode_mlcp.h"
 #include "rows/contact_rows.h"
-#include "world/contact_memory.h"
 #include "world/inner_contacts.h"
 
 /** A contact of the list; `contact.geom.depth` is minus the gap. */
 typedef struct source_contact {
   dBodyID body[2]; /* the second may be 0: the world */
   dContact contact;
-  contact_identity identity; /* in the order of `body` */
-  int polygon;               /* into the list's polygons, -1 for none */
-  bool of_pair;              /* found here, between geoms that are there */
+  int polygon;         /* into the list's polygons, -1 for none */
+  bool of_pair;        /* found here, between geoms that are there */
+  uint32_t feature[2]; /* gap_contact's, 0 where it is not of a pair */
 } source_contact;
 
 /** Two geoms whose contacts the program wants to know. */

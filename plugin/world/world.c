@@ -64,7 +64,6 @@ static bool reserve_contacts(world_reader *r, size_t n_contacts,
 static world_contact *next_contact(world_reader *r) {
   world_contacts *contacts = &r->world->contacts;
   world_contact *contact = &contacts->items[contacts->n];
-  contact->identity = (contact_identity){{0, 0}, {0, 0}};
   contact->joint = contact->stop = -1;
   contact->asked = contact->found = false;
   contact->geom[0] = contact->geom[1] = NULL;
@@ -136,10 +135,6 @@ static void take_source(world_contact *contact, const source_contact *source,
   contact->point.polygon = source->polygon;
   contact->geom[reversed] = geom->g1;
   contact->geom[!reversed] = geom->g2;
-  for (int side = 0; side < 2; side++) {
-    contact->identity.feature[side] = source->identity.feature[side ^ reversed];
-    contact->identity.part[side] = source->identity.part[side ^ reversed];
-  }
 }
 
 static bool keeps(const world_snapshot *world) {
@@ -640,7 +635,6 @@ static void freeze_contact(world_reader *r, int joint,
   const world_contact *known = &r->home->contacts.items[before->contact];
   world_contact *contact = next_contact(r);
   contact->point = known->point;
-  contact->identity = known->identity;
   contact->found = known->found;
   contact->asked = known->asked;
   memcpy(contact->geom, known->geom, sizeof contact->geom);

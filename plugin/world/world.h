@@ -37,12 +37,12 @@ typedef struct world_joint {
 typedef struct world_contact {
   host_contact point; /* of a stop: body, gap, multiplicity, bounce and whether
                          it is a spring alone */
-  contact_identity identity; /* in the order of point.body */
   int joint;  /* a stop's, or the contact joint; -1: found at other poses */
   int stop;   /* into the stops beside the contacts, -1: a contact */
   bool found; /* by the collision function */
   dGeomID geom[2]; /* in the order of point.body; NULL: not known to be there */
-  bool asked;      /* its geoms tell of it at other poses, too */
+  bool asked;      /* its geoms tell of it at other poses, too, */
+  uint32_t feature[2]; /* and what met there: gap_contact's */
   double
       axis_rate[3]; /* 1/s: of an asked one, how the direction that its surface
                           gives has changed from step to step */
@@ -289,7 +289,7 @@ bool asked_contacts_find(world_snapshot *world);
 
 /**
  * Take them from the geoms, where bodies stand at `poses`: each is the nearest that no
- * other contact of the pair is nearer to, of the same features before others. What is
+ * other contact of the pair is nearer to. What is
  * not found stays as it is.
  *
  * @param world  read at `poses` [n_bodies]

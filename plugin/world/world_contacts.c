@@ -104,8 +104,6 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
   vec3_copy(entry->motion, point->surface.motion);
   for (int side = 0; side < 2; side++) {
     int at = side ^ swapped, b = point->body[side];
-    entry->identity.feature[at] = contact->identity.feature[side];
-    entry->identity.part[at] = contact->identity.part[side];
     double *local = entry->local[at];
     if (b < 0) {
       vec3_copy(local, point->position);
@@ -242,8 +240,7 @@ static bool ask(const world_snapshot *home, world_snapshot *world, int from,
     world_contact *item = &found->items[i];
     *item = *first;
     item->joint = -1;
-    item->identity = (contact_identity){{gap->feature[0], gap->feature[1]},
-                                        {gap->triangle[0], gap->triangle[1]}};
+    memcpy(item->feature, gap->feature, sizeof item->feature);
     vec3_copy(item->point.position, gap->point);
     vec3_copy(item->point.normal, gap->normal);
     item->point.gap = gap->gap;
@@ -304,7 +301,7 @@ bool asked_contacts_find(world_snapshot *world) {
       int m = match[i - first];
       if (m < 0 || !repeats(&contact->point, &found.items[m].point)) continue;
       contact->asked = true;
-      contact->identity = found.items[m].identity;
+      memcpy(contact->feature, found.items[m].feature, sizeof contact->feature);
       world->asked[left++] = world->asked[i];
     }
   }
@@ -341,7 +338,7 @@ static bool has_left_face(const world_snapshot *home,
   for (int side = 0; side < 2; side++) {
     int b = start->point.body[side];
     double normal[3];
-    if (gap_feature_type(start->identity.feature[side]) != GAP_FACE) continue;
+    if (gap_feature_type(start->feature[side]) != GAP_FACE) continue;
     vec3_copy(normal, start->point.normal);
     if (b >= 0) {
       const world_pose from = world_pose_of(&home->bodies[b]);
