@@ -1,8 +1,15 @@
-#include "assembly/component_edges.h"
-
+/* Friction edges that follow the answer: Coulomb's law where a body is guided.
+ *
+ * A polygon of friction edges is Coulomb's where a vertex opposes the slip. Its first
+ * edge lies along the slip of free flight, which is the answer's for a body that slides
+ * alone; a wall, a groove or another body turns the slip. So where an answer is not
+ * Coulomb's, Coulomb's law is solved from it, and sets are turned to where that answer is
+ * the polygons' as well (docs/formulation.md, eq. 9b).
+ */
 #include <math.h>
 #include <string.h>
 
+#include "assembly/workspace.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
 

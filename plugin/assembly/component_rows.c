@@ -1,8 +1,9 @@
-#include "assembly/component_rows.h"
-
+/* The problem of one component: rows of its joints, contacts, extra rows and stops,
+ * the masses of its bodies, and a guess. */
 #include <math.h>
 #include <string.h>
 
+#include "assembly/workspace.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"

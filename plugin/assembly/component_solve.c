@@ -1,9 +1,10 @@
-#include "assembly/component_solve.h"
-
+/* The solution of one component's problem, verified and counted. Where the problem
+ * has none, or none to be had, one that asks for less is solved instead: without
+ * position errors, and at last without bounces. */
 #include <math.h>
 #include <string.h>
 
-#include "assembly/component_edges.h"
+#include "assembly/workspace.h"
 #include "assembly/position_projection.h"
 #include "common/clock.h"
 #include "common/minmax.h"

@@ -1,16 +1,50 @@
-/* What an assembly holds, for the files that make it up:
+/* What an assembly holds, and what its files do for each other:
  *
- *   assembly.c           memory, and one component after the other
+ *   assembly.c           memory, the components of an island, each a problem of its own,
+ *                        and one after the other
  *   component_rows.c     a component's problem
  *   component_solve.c    its solution, or that of a problem that asks for less, and
  *                        the move that corrects what velocities do not
+ *   component_edges.c    friction edges that follow the answer
  *   assembly_answer.c    what schemes and the next step are told of it
  */
 #ifndef ODE_MLCP_ASSEMBLY_WORKSPACE_H
 #define ODE_MLCP_ASSEMBLY_WORKSPACE_H
 
-#include "assembly/components.h"
+#include "assembly/request.h"
 #include "solver/solver.h"
+
+typedef enum item_kind {
+  ITEM_JOINT, /* the host's rows of a joint */
+  ITEM_CONTACT,
+  ITEM_EXTRA,
+  ITEM_STOP
+} item_kind;
+
+/** A source of rows of a component. */
+typedef struct item {
+  item_kind kind;
+  int index; /* of the joint, contact or extra row */
+  int next;  /* of the same component, -1 at the end */
+} item;
+
+/** Bodies that no row ties to the rest. */
+typedef struct component {
+  int n_bodies, first_body; /* into body_at */
+  int first_item, last_item, n_contacts;
+} component;
+
+typedef struct component_set {
+  item *
+      items; /* [n_items] joints and contacts in the order of the host's joints,
+                  contacts without one, extra rows, stops */
+  int n_items;
+  component *components; /* [n_components] in the order of their first bodies */
+  int n_components;
+  int *component_of; /* [n_bodies] -1: kinematic */
+  int *problem_body; /* [n_bodies] index in its component, -1 kinematic */
+  int *body_at;      /* bodies of all components, one after the other */
+} component_set;
 
 typedef struct assembly {
   const memory_source *source;
@@ -85,5 +119,55 @@ static inline double memory_sign(const world_snapshot *world,
              ? 1
              : -1;
 }
+
+/* --- component_rows.c --- */
+
+/** What rows of all components read: c->frame and c->settings.
+ *  @param v_free  [6 n_bodies] of the slip to come */
+void component_rows_begin(const assembly *a, component_problem *c,
+                          const double v_free[]);
+
+/** Build the problem of c->of behind those before it.
+ *  @return false with out->message where a mass has no inverse. */
+bool component_rows_build(assembly *a, component_problem *c);
+
+/** Add the rows of stops that are still left out: those active, or with a
+ *  solution, in a->x, those that it overshoots. @return how many. */
+int component_rows_add_stops(assembly *a, component_problem *c, bool solved);
+
+/* --- component_solve.c --- */
+
+/** Solve the component's problem into c->solution.
+ *  @return false with out->message where it is too large, memory ran out or no
+ *          finite solution was found. */
+bool component_solve(assembly *a, component_problem *c);
+
+/** Move the bodies of a solved component by what their velocities do not correct
+ *  (position_projection.h), into a->projected. One whose solve fails moves nothing.
+ *  @return false with out->message where memory ran out. */
+bool component_project(assembly *a, component_problem *c);
+
+/* --- component_edges.c --- */
+
+/**
+ * Look at the answer in c->solution, into c->look, and turn friction sets until it is
+ * Coulomb's, or as long as half of what lacks goes each time.
+ *
+ * @param options  of the solve that gave the answer; what is left of its budget is
+ *                 spent
+ * @param solve    in: that solve; one that did not succeed is looked at alone; out: with
+ *                 the work of all
+ * @return false where memory ran out: answer and sets are as they were.
+ */
+bool component_edges_follow(assembly *a, component_problem *c,
+                            const solver_options *options,
+                            solver_report *solve);
+
+/** What friction took, and how far it is from Coulomb's law: to the report. */
+void component_edges_measure(const component_problem *c);
+
+/** What the next step starts from: contacts that had to be turned keep the direction
+ *  of their answer, until they slide along free flight again. */
+void component_edges_remember(assembly *a, const component_problem *c);
 
 #endif

@@ -169,7 +169,7 @@ void second_order_unshift(const second_order *s, world_snapshot *at);
  * velocities u [6 n_bodies], m/s. That of free flight, against which the answer's
  * friction works, is turned by friction itself: an error of first order where a
  * body spins as it slides. The edges of what does not slide yet follow the answer, as
- * under the other schemes (component_edges.h): they are of the slip at the end, which
+ * under the other schemes (component_edges.c): they are of the slip at the end, which
  * would take the second order of what slides.
  *
  * Where the slip turns so far within a step that friction against its end would bring
