@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/matrix6.h"
 #include "common/six.h"
 #include "failing_memory.h"
 #include "problems.h"

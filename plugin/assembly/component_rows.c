@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "assembly/workspace.h"
-#include "common/matrix6.h"
+#include "common/six.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
 #include "rows/hair.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/matrix6.h"
+#include "common/six.h"
 #include "gap/real.h"
 #include "host/joints.h"
 #include "preload/recorder_shapes.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/matrix6.h"
+#include "common/six.h"
 #include "common/vec3.h"
 
 bool second_order_reserve(second_order *s) {

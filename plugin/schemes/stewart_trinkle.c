@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/matrix6.h"
+#include "common/six.h"
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "rows/hair.h"

@@ -43,8 +43,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/matrix6.h"
 #include "common/minmax.h"
+#include "common/six.h"
 #include "common/vec3.h"
 #include "solver/active_set.h"
 #include "solver/pivots.h"

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/matrix6.h"
 #include "common/minmax.h"
 #include "common/six.h"
 

@@ -1,6 +1,6 @@
 #include "solver/sweeps.h"
 
-#include "common/matrix6.h"
+#include "common/six.h"
 #include "common/minmax.h"
 
 /* M^-1 J_r' of each row, on its bodies. */
