@@ -26,6 +26,31 @@
 #include "world/pose.h"
 #include "world/outcome.h"
 
+/* --- the process ---------------------------------------------------------------- */
+
+static process_settings of_process = {.memory = &memory_from_malloc};
+
+const process_settings *process(void) { return &of_process; }
+
+void process_set_memory(const memory_source *source) {
+  of_process.memory = source;
+}
+
+void process_observe_solves(solve_observer *observer, void *context) {
+  of_process.observe_solve = observer;
+  of_process.solve_context = context;
+}
+
+void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
+  of_process.observe_step = observer;
+  of_process.step_context = context;
+}
+
+void ode_mlcp_watch_geoms(ode_mlcp_geom_function *is_alive, void *context) {
+  of_process.is_alive = is_alive;
+  of_process.geom_context = context;
+}
+
 /* --- a world's stepper ------------------------------------------------------------ */
 
 /* Kinds of warnings, each limited on its own. */
