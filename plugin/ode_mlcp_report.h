@@ -108,7 +108,7 @@
       "problems whose answer misses the tolerance and is accepted")           \
   ROW(double, solver_work, MOST_WORK, MOST(solver_work_most), "",             \
       "work of all solves of bodies that hang together, in factorisations "   \
-      "of their problem: what budget bounds")                                 \
+      "of their problem: what budget bounds; and of sweeps")                  \
   ROW(int, ended_warm, WORK, SUM(ended_warm), "",                             \
       "solves whose answer is last step's impulses, or none")                 \
   ROW(int, ended_continuation, WORK, SUM(ended_continuation), "",             \

@@ -1102,7 +1102,8 @@ static void test_sweeps_find_the_root(void) {
       gap_sweep_request request = {.geom = {ball, table},
                                    .depth = DEPTH,
                                    .tolerance = TOLERANCE,
-                                   .start_gap = NAN};
+                                   .start_gap = NAN,
+                                   .most = INFINITY};
       dGeomSetPosition(ball, 0, 0, f->height);
       gap_mover *mover = &request.mover[0];
       mover->pose = pose_of_fall;

@@ -810,6 +810,39 @@ static void test_what_slides_on_a_sheet_is_not_held(void) {
     }
 }
 
+/* A rod that spins beside a sheet, which it never touches. */
+static ode_mlcp_report spin_beside_sheet(const char *settings) {
+  scene s;
+  dMass mass;
+  ode_mlcp_report report;
+  open_scene(&s, settings, 0);
+  add_wall(&s, WALL_MESH, 0);
+  dBodyID rod = dBodyCreate(s.world);
+  dMassSetBox(&mass, 1000, 0.02, 1, 0.02);
+  dBodySetMass(rod, &mass);
+  dGeomSetBody(dCreateBox(s.space, 0.02, 1, 0.02), rod);
+  dBodySetPosition(rod, -0.5002, -300, 200);
+  dBodySetAngularVel(rod, 0, 0, 900);
+  CU_ASSERT_EQUAL(ode_mlcp_step(s.world, 0.02, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.collisions, 0);
+  scene_close(&s);
+  return report;
+}
+
+static void test_questions_are_of_the_budget(void) {
+  const ode_mlcp_report all = spin_beside_sheet("scheme=trapezoid budget=inf");
+  const ode_mlcp_report some = spin_beside_sheet("scheme=trapezoid budget=40");
+  CU_ASSERT(all.solver_work > 80);
+  CU_ASSERT_EQUAL(all.not_converged, 0);
+  CU_ASSERT(some.solver_work < all.solver_work / 2);
+  CU_ASSERT_EQUAL(some.not_converged, 1);
+  CU_ASSERT(spin_beside_sheet("scheme=ah").solver_work > 0);
+  CU_ASSERT(spin_beside_sheet("scheme=st").solver_work > 0);
+  if (some.solver_work >= all.solver_work / 2 || all.solver_work <= 80)
+    fprintf(stderr, "work %g, with a budget of 40 %g\n", all.solver_work,
+            some.solver_work);
+}
+
 /* --- when ------------------------------------------------------------------ */
 
 /* How far a box with these half sides, turned about z, reaches along x. */
@@ -1066,6 +1099,7 @@ int main(int n_arguments, char *arguments[]) {
       {"a pile of meshes falls", test_a_pile_of_meshes_falls},
       {"what slides on a sheet is not held",
        test_what_slides_on_a_sheet_is_not_held},
+      {"questions are of the budget", test_questions_are_of_the_budget},
       {"times of collisions", test_times_of_collisions},
       {"what meets together is one event",
        test_what_meets_together_is_one_event},

@@ -31,6 +31,7 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
                             "was given a margin that is not a number");
   if (room <= 0) return 0;
 
+  context->work++;
   if (gap_geom_is_mesh(&placed[0]))
     return gap_ode_mesh_pair(context, &placed[0], &placed[1], margin, flags,
                              contacts, room);

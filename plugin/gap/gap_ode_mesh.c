@@ -302,6 +302,7 @@ static int meet_region(gap_context *context, const region *in,
   if (n_near == 0) return GAP_OK;
   gap_triangle_place(&core, triangle);
   int before = list->count;
+  context->work++;
   if (gap_mesh_meet(&core, in->block->data, in->count, near, n_near, margin,
                     list) != 0)
     return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);

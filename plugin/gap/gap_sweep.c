@@ -113,7 +113,9 @@ static int gap_at(sweep *w, double share, double margin, double *gap,
   for (int side = 0; side < 2; side++)
     place(&w->request->mover[side], &w->placed[side], share, &placed[side]);
   w->result->queries++;
+  long before = w->context->work;
   int count = gap_query_placed(w->context, placed, margin, 0, contact, 1);
+  w->result->work += w->context->work - before;
   *gap = margin;
   memset(normal, 0, 3 * sizeof *normal);
   if (count <= 0) return count;
@@ -393,9 +395,9 @@ static int advance(sweep *w) {
     last_above = above;
     if (!(to > share)) to = nextafter(share, 2);
     share = to;
-    if (result->queries >= MOST_QUERIES) {
+    if (result->queries >= MOST_QUERIES || result->work >= request->most) {
       result->hits = result->ran_out = true;
-      result->share = last_share;
+      result->share = share;
       return GAP_OK;
     }
   }

@@ -52,6 +52,7 @@ typedef struct gap_sweep_request {
                        at the start, or than 0 where they are apart there */
   double tolerance; /* m: of that gap; > 0 */
   double start_gap; /* m, at the start, or NAN: it is found first */
+  double most;      /* work that ends it, see gap_sweep_result */
 } gap_sweep_request;
 
 typedef struct gap_sweep_result {
@@ -60,7 +61,9 @@ typedef struct gap_sweep_result {
   double start_gap; /* m; INFINITY: more than can be covered */
   double normal[3]; /* unit, at the hit, into the first geom */
   int queries;      /* of gaps */
-  bool ran_out;     /* MOST queries did not do: `share` is where they led */
+  long work;        /* convex pieces that these looked at */
+  bool
+      ran_out; /* that, or 200 queries, did not do: up to `share` nothing hits */
 } gap_sweep_result;
 
 /** @return gap_status; GAP_OK also where nothing hits. */

@@ -69,25 +69,21 @@ bool events_look_for_fast(event_state *w) {
 
 bool events_hold(event_state *w) {
   sweep_way way = way_of(w);
-  int before = w->sweep.queries, n_held;
+  int n_held;
   if (!sweeps(w)) return true;
   way.step_size = w->next.time - w->now.time;
   if (!step_sweep_hold(&w->sweep, &way, w->s.u, &n_held))
     return outcome_no_memory(w->s.step->out);
-  event_report(w)->sweep_queries += w->sweep.queries - before;
   event_report(w)->held += n_held;
   return true;
 }
 
 double events_longest(event_state *w) {
   const double MOST = 0.5; /* rad: further, a turn is not known by its ends */
-  const double MANY = 500; /* questions a pair */
   if (w->sweep.n_pairs == 0) return INFINITY;
   const sweep_way way = way_of(w);
   double longest = MOST / step_sweep_turning(&w->sweep, &way);
-  /* what spins past a mesh is asked about for ever: the more, the longer */
-  double asked = fmax(1, w->sweep.queries / (MANY * w->sweep.n_pairs));
-  return fmax(longest, 1e-3 * asked * w->s.step->step_size);
+  return fmax(longest, 1e-3 * w->s.step->step_size);
 }
 
 double events_correction(event_state *w) {
@@ -115,12 +111,20 @@ static bool is_swept(const event_state *w, const world_contact *contact) {
          step_sweep_covers(&w->sweep, contact->geom[0], contact->geom[1]);
 }
 
+/* What spins past a mesh would be asked about for ever: half of the budget is what all
+ * trials may take. */
 static bool sweep_fast(event_state *w, double together, double *share) {
   const sweep_way way = way_of(w);
-  int before = w->sweep.queries;
-  if (!step_sweep_first(&w->sweep, &way, is_held, w, together, share))
+  ode_mlcp_report *report = event_report(w);
+  double left = 0.5 * w->s.step->options->budget - report->solver_work;
+  if (!step_sweep_first(&w->sweep, &way, left, is_held, w, together, share))
     return outcome_no_memory(w->s.step->out);
-  event_report(w)->sweep_queries += w->sweep.queries - before;
+  report->solver_work += w->sweep.work;
+  if (w->sweep.work > left) {
+    w->crowded = true;
+    report->not_converged = 1;
+  }
+  w->sweep.work = 0;
   return true;
 }
 

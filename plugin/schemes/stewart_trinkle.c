@@ -447,7 +447,6 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
     return look(s, step->out);
   for (int b = 0; b < n; b++) s->ids[b] = s->home.bodies[b].id;
   s->sweep.pool = step->pool;
-  s->sweep.queries = 0;
   const sweep_request request = {.world = step->world,
                                  .step_size = step->step_size,
                                  .n_bodies = n,
@@ -467,7 +466,6 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
       return outcome_no_memory(step->out);
     if (n_turned == 0) break;
   }
-  step->out->report.sweep_queries += s->sweep.queries;
   return true;
 }
 
@@ -540,6 +538,8 @@ static void fill_report(const stewart_trinkle *s, ode_mlcp_report *report) {
   for (int k = 0; k < s->home.n_joints; k++)
     report->linearised |=
         s->home.joints[k].contact >= 0 && !s->home.joints[k].from_source;
+  report->sweep_queries += s->sweep.queries;
+  report->solver_work += s->sweep.work;
   report->contacts = report->contacts_new = 0;
   for (int k = 0; k < s->problem.contacts.n; k++) {
     const world_contact *contact = &s->problem.contacts.items[k];
@@ -558,6 +558,8 @@ static bool solve_st(void *state, scheme_step *step) {
     return false;
   for (int b = 0; b < s->home.n_bodies; b++)
     memcpy(s->v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
+  s->sweep.queries = 0;
+  s->sweep.work = 0;
   if (!iterate(s, step)) return false;
   fill_report(s, &step->out->report);
   if (!remember(s, step)) return false;

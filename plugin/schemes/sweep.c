@@ -110,14 +110,15 @@ static int find_body(const step_sweep *sweep, dBodyID id) {
 static bool read_bodies(step_sweep *sweep, const sweep_request *request,
                         bool *any) {
   int n = sweep->n_bodies = request->n_bodies;
-  *any = false;
+  sweep->n_fast = 0;
   if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n)) return false;
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
     read_body(body, request, b);
     if (find_fast(sweep->gaps, body) != GAP_OK) return false;
-    *any |= body->fast;
+    sweep->n_fast += body->fast;
   }
+  *any = sweep->n_fast > 0;
   return true;
 }
 
@@ -358,6 +359,17 @@ static void set_mover(const step_sweep *sweep, int b, gap_mover *mover) {
   mover->stops = body->stops;
 }
 
+/* @param most  what may be added to sweep->work */
+static int ask(step_sweep *sweep, double most, gap_sweep_request *sought,
+               gap_sweep_result *found) {
+  const double n_fast = fmax(sweep->n_fast, 1);
+  sought->most = most * n_fast;
+  int status = gap_sweep(sweep->gaps, sought, found);
+  sweep->queries += found->queries;
+  sweep->work += found->work / n_fast;
+  return status;
+}
+
 /* Where the fast one of a pair is held: in touch, or where the program's own
  * collision sees it. */
 static double held_depth(const sweep_pair *pair, bool sees_gaps) {
@@ -380,8 +392,7 @@ static int meet(step_sweep *sweep, const sweep_request *request,
       .start_gap = NAN};
   for (int side = 0; side < 2; side++)
     set_mover(sweep, pair->body[side], &sought.mover[side]);
-  int status = gap_sweep(sweep->gaps, &sought, &pair->found);
-  sweep->queries += pair->found.queries;
+  int status = ask(sweep, INFINITY, &sought, &pair->found);
   /* what was seen to overlap, and is not kept apart, is let pass */
   if (status != GAP_OK ||
       (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart))
@@ -528,8 +539,7 @@ static int touch(step_sweep *sweep, const sweep_end *end, const int body[2],
     set_mover(sweep, b, &sought.mover[side]);
   }
   sought.tolerance = 1e-9 * inner;
-  int status = gap_sweep(sweep->gaps, &sought, found);
-  sweep->queries += found->queries;
+  int status = ask(sweep, INFINITY, &sought, found);
   if (status == GAP_OK) return GAP_OK;
   found->hits = false;
   return status == GAP_NO_MEMORY ? status : GAP_OK;
@@ -758,12 +768,13 @@ static bool is_smooth(dGeomID geom) {
          (type >= dFirstUserClass && type <= dLastUserClass);
 }
 
-bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
+bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
                       bool (*ignore)(const void *context, const int body[2]),
                       const void *context, double close, double *share) {
   /* m: a touch is what goes below 0 by so much: what parts from another does
    * not */
   const double TOUCH = 1e-12, SMOOTH = 1e-9, ROUNDING = 4e-16;
+  const double end = sweep->work + most;
   *share = INFINITY;
   for (int i = 0; i < sweep->n_pairs; i++) {
     sweep_pair *pair = &sweep->pairs[i];
@@ -783,8 +794,7 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
         is_smooth(pair->geom[0]) || is_smooth(pair->geom[1]) ? SMOOTH : TOUCH,
         ROUNDING * far);
     sought.depth = 2 * sought.tolerance;
-    int status = gap_sweep(sweep->gaps, &sought, &pair->found);
-    sweep->queries += pair->found.queries;
+    int status = ask(sweep, end - sweep->work, &sought, &pair->found);
     if (status == GAP_NO_MEMORY) return false;
     /* one that slides along another without an end is no event */
     pair->found.hits =

@@ -28,7 +28,11 @@ typedef struct step_sweep {
   int n_bodies;
   int *component;     /* [n_bodies] sets of what joints tie together */
   serial_table index; /* of bodies */
-  int queries;        /* gaps asked for since it was set to 0 */
+  int n_fast;
+  /* since they were set to 0: */
+  int queries; /* gaps asked for, */
+  double work; /* and convex pieces looked at for them, over n_fast: in units of
+                  solver_work, as a body takes about so much of a factorisation */
 } step_sweep;
 
 /** How bodies would move, where they are now. */
@@ -114,13 +118,15 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way);
 /**
  * The first time that bodies which are apart come to touch on their way.
  *
+ * @param most    what may be added to sweep->work, beyond one question a pair: of what
+ *                was not seen to the end it is not known that it meets
  * @param ignore  whether two bodies (indices in home, -1 the world) are in touch
  *                already, and held by that
  * @param share   out: of the way; INFINITY: none do
  * @param close   more that come within this share of it are noted with it
  * @return false where memory ran out.
  */
-bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
+bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
                       bool (*ignore)(const void *context, const int body[2]),
                       const void *context, double close, double *share);
 

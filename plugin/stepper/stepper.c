@@ -550,6 +550,7 @@ static bool hold_what_would_pass(world_stepper *stepper) {
 static void start_commit(world_stepper *stepper) {
   stepper->swept = true;
   stepper->sweep.queries = stepper->held = 0;
+  stepper->sweep.work = 0;
   if (sweeps(stepper)) read_start(stepper);
   for (size_t i = 0; i < stepper->n_islands; i++)
     set_velocities(stepper, &stepper->host_islands[i]);
@@ -612,6 +613,7 @@ static void sum_reports(world_stepper *stepper) {
   sum->islands = (int)stepper->n_islands;
   if (stepper->swept) {
     sum->sweep_queries += stepper->sweep.queries;
+    sum->solver_work += stepper->sweep.work;
     sum->held += stepper->held;
   }
 }
