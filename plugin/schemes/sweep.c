@@ -51,7 +51,7 @@ static double inner_of(const gap_extent *extent) {
 }
 
 static void read_body(sweep_body *body, const sweep_request *request, int b) {
-  const dBodyID id = request->bodies[b];
+  dBodyID id = request->bodies[b];
   const double *u = request->u + 6 * b, h = request->step_size;
   memset(body, 0, sizeof *body);
   body->start.id = id;
