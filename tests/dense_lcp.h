@@ -55,7 +55,7 @@ static inline lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
                                              double z[]) {
   dense_arrays arrays;
   lemke_problem problem = dense_problem(n, M, q, &arrays);
-  lemke_report report = lemke_solve(workspace, &problem, options, NULL, z);
+  lemke_report report = lemke_solve(workspace, &problem, options, z);
   dense_release(&arrays);
   return report;
 }

@@ -46,7 +46,7 @@ static void test_sparse_with_free_variables(void) {
   enum { n = 300 };
   static int start[2 * n + 1], row[6 * n];
   static double value[6 * n], q[2 * n], z[2 * n], w[2 * n];
-  static bool is_free[2 * n], warm[2 * n];
+  static bool is_free[2 * n];
   int end = 0;
 
   // x (free): K x - z = 0 with K = tridiag(-1, 2, -1); w = x - obstacle >= 0
@@ -71,60 +71,50 @@ static void test_sparse_with_free_variables(void) {
   start[2 * n] = end;
   lemke_problem problem = {2 * n, start, row, value, q, is_free, 0};
 
-  lemke_report cold = lemke_solve(workspace, &problem, &options, NULL, z);
-  CU_ASSERT_EQUAL(cold.status, LEMKE_SOLVED);
-  CU_ASSERT(cold.pivots > 10);
+  lemke_report report = lemke_solve(workspace, &problem, &options, z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+  CU_ASSERT(report.pivots > 10);
   CU_ASSERT(lemke_residual(&problem, z, w) < 1e-10);
   z[n + n / 3] += 0.1;
   CU_ASSERT(lemke_residual(&problem, z, w) > 1e-3);
-  z[n + n / 3] -= 0.1;
-
-  // from its own basis there is nothing left to do
-  for (int i = 0; i < n; i++) warm[n + i] = z[n + i] > 0;
-  lemke_report again = lemke_solve(workspace, &problem, &options, warm, z);
-  CU_ASSERT_EQUAL(again.status, LEMKE_SOLVED);
-  CU_ASSERT_EQUAL(again.pivots, 0);
-
-  // from a wrong one there is, and it ends well
-  for (int i = 0; i < n; i++) warm[n + i] = i % 3 == 0;
-  again = lemke_solve(workspace, &problem, &options, warm, z);
-  CU_ASSERT_EQUAL(again.status, LEMKE_SOLVED);
-  CU_ASSERT(again.pivots > 0);
 }
 
-static void test_dependent_guess_is_thinned_out(void) {
+static void test_dependent_columns_are_thinned_out(void) {
   enum { n = 200 };
-  static double M[n * n], q[n], z[n];
+  static double M[n * n], q[n], z[n], w[n];
   static int start[n + 1], row[n * n];
   static double value[n * n];
-  static bool warm[n];
-  // sixty groups of equal contacts, and far too many of them guessed active
+  static bool basic[n];
+  // sixty groups of equal contacts, and far too many of them active
   for (int i = 0; i < n; i++) {
     q[i] = -1 - i % 60;
-    warm[i] = true;
+    basic[i] = true;
     for (int j = 0; j < n; j++) M[i * n + j] = i % 60 == j % 60;
   }
   lemke_problem problem = dense_columns(n, M, q, start, row, value);
-  lemke_report report = lemke_solve(workspace, &problem, &options, warm, z);
-  CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
-  CU_ASSERT_EQUAL(report.pivots, 0);
+  CU_ASSERT(lemke_solve_basis(workspace, &problem, basic, z) > 0);
+  int n_basic = 0;
+  for (int i = 0; i < n; i++) n_basic += basic[i];
+  CU_ASSERT_EQUAL(n_basic, 60);
+  CU_ASSERT(lemke_residual(&problem, z, w) < 1e-10);
 }
 
-/* The guessed basis has z = (-delta / 2, 1 + K delta / 2), which counts as feasible
- * where a round begins. With z_0 taken as the 0 that it is meant to be, w_1 is
- * K delta / 2 off, more than the tolerance 10 delta: a tighter round has to find
- * that z_0 leaves. The solution is z = (0, 1), w = (delta / 2, 0), by hand. */
+/* The path's last pivot takes z0 out as z_0 comes to delta / 2 below 0, which counts as
+ * feasible. With z_0 taken as the 0 that it is meant to be, w_2 is K delta / 2 off, more
+ * than the tolerance 10 delta: a tighter round has to find that z_0 leaves. The solution
+ * is z = (0, 2, 1), w = (delta / 2, 0, 0), by hand. */
 static void test_an_end_not_quite_feasible_is_gone_on_from(void) {
   const double delta = 0.1 * options.tolerance, K = 1000;
-  const double M[4] = {1, 0, K, 1}, q[2] = {delta / 2, -1};
-  const bool warm[2] = {true, true};
-  int start[3], row[4];
-  double value[4], z[2];
-  lemke_problem problem = dense_columns(2, M, q, start, row, value);
-  lemke_report report = lemke_solve(workspace, &problem, &options, warm, z);
+  const double M[9] = {1, 2, 0, 0, 1, 0, K, 0, 1};
+  const double q[3] = {-4 + delta / 2, -2, -1};
+  int start[4], row[9];
+  double value[9], z[3];
+  lemke_problem problem = dense_columns(3, M, q, start, row, value);
+  lemke_report report = lemke_solve(workspace, &problem, &options, z);
   CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
   CU_ASSERT_EQUAL(z[0], 0);
-  CU_ASSERT_EQUAL(z[1], 1);
+  CU_ASSERT_EQUAL(z[1], 2);
+  CU_ASSERT_EQUAL(z[2], 1);
 }
 
 static void test_pivot_limit_is_a_status(void) {
@@ -164,7 +154,8 @@ int main(void) {
   const CU_TestInfo tests[] = {
       {"no path goes round", test_no_path_goes_round},
       {"sparse with free variables", test_sparse_with_free_variables},
-      {"dependent guess is thinned out", test_dependent_guess_is_thinned_out},
+      {"dependent columns are thinned out",
+       test_dependent_columns_are_thinned_out},
       {"an end not quite feasible is gone on from",
        test_an_end_not_quite_feasible_is_gone_on_from},
       {"pivot limit is a status", test_pivot_limit_is_a_status},

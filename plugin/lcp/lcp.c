@@ -289,7 +289,7 @@ static lemke_report follow_path(solve *s, const lemke_problem *problem,
   options.tolerance = path_tolerance;
   options.apart = true;
   options.ray = s->ray;
-  lemke_report path = lemke_solve(s->workspace, problem, &options, NULL, z);
+  lemke_report path = lemke_solve(s->workspace, problem, &options, z);
   s->report->pivots += path.pivots;
   s->report->factorisations += path.factorisations;
   return path;

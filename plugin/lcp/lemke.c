@@ -601,9 +601,10 @@ static void start_cold(core *c) {
 }
 
 /* A path that ends at a basis whose true values are not quite feasible is
- * continued from there, tighter; one that fails after a warm start begins again
- * cold. */
-static lemke_status run_rounds(core *c, bool warm, double z[]) {
+ * continued from there, tighter; one that fails from there begins again cold. */
+static lemke_status run_rounds(core *c, double z[]) {
+  bool warm = false;
+  start_cold(c);
   for (int round = 0; round < rounds_limit; round++) {
     switch (run_path(c, z)) {
       case PATH_NO_MEMORY: return LEMKE_NO_MEMORY;
@@ -638,8 +639,7 @@ static lemke_status run_rounds(core *c, bool warm, double z[]) {
 
 lemke_report lemke_solve(lemke_workspace *workspace,
                          const lemke_problem *problem,
-                         const lemke_options *options, const bool warm[],
-                         double z[]) {
+                         const lemke_options *options, double z[]) {
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
   core c = {.problem = problem,
             .options = options,
@@ -660,11 +660,7 @@ lemke_report lemke_solve(lemke_workspace *workspace,
 
   memset(z, 0, sizeof *z * c.n);
   report.residual = lemke_residual(problem, z, c.w) / c.scale;
-  start_cold(&c);
-  for (int i = 0; warm != NULL && i < c.n; i++)
-    c.z_basic[i] = warm[i] || is_free(&c, i);
-
-  report.status = run_rounds(&c, warm != NULL, z);
+  report.status = run_rounds(&c, z);
   if (report.status != LEMKE_NO_MEMORY && report.residual <= options->tolerance)
     report.status = LEMKE_SOLVED;
   if (options->basis != NULL)

@@ -9,8 +9,8 @@
  *
  * The covering vector is added to the basic variables themselves: z0 enters as
  * the column -B e with e = 1 on every bounded basic variable. From the basis of
- * all w this is the classical covering vector of ones; from any other basis it
- * is a warm start.
+ * all w this is the classical covering vector of ones; a path that ended nearly
+ * where it should goes on from its end's basis.
  *
  * Or there is no z0, and a path begins on an artificial edge (C. E. Lemke, J. T.
  * Howson, 1964): all labels but one, of which z_i or w_i has each, are complementary
@@ -87,16 +87,13 @@ void lemke_default_options(lemke_options *options);
 /**
  * Solve an LCP.
  *
- * @param warm  [n] true where z is guessed to be basic (its w zero), or NULL.
- *              A guess whose columns depend on each other is thinned out.
- * @param z     [n] out: the best point met, always finite and >= 0 where not
- *              free; not written under LEMKE_NO_MEMORY.
+ * @param z  [n] out: the best point met, always finite and >= 0 where not
+ *           free; not written under LEMKE_NO_MEMORY.
  * @return how it ended. The residual is recomputed from `problem` and z.
  */
 lemke_report lemke_solve(lemke_workspace *workspace,
                          const lemke_problem *problem,
-                         const lemke_options *options, const bool warm[],
-                         double z[]);
+                         const lemke_options *options, double z[]);
 
 /**
  * Solve for the z of a complementary basis, right to nearly all their digits: w_i = 0

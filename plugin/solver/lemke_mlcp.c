@@ -368,7 +368,7 @@ lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
                        f.q,
                        f.is_free,
                        mlcp_velocity_scale(problem)};
-  report = lemke_solve(workspace->lemke, &lcp, options, NULL, f.z);
+  report = lemke_solve(workspace->lemke, &lcp, options, f.z);
   if (report.status == LEMKE_NO_MEMORY) return report;
   expand(&f, f.z, solution);
   report.residual = mlcp_residual(problem, solution, f.w);
