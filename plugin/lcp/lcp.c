@@ -313,9 +313,9 @@ static lcp_status try_path(solve *s, lemke_options options) {
  * @return the first one's end where none solves it */
 static lcp_status try_paths(solve *s) {
   int n = s->scaled.n;
-  lcp_status first = try_path(s, (lemke_options){.ties = LEMKE_TIES_FIRST});
+  lcp_status first = try_path(s, (lemke_options){0});
   if (first == LCP_SOLVED || first == LCP_NO_MEMORY) return first;
-  lcp_status next = try_path(s, (lemke_options){.ties = LEMKE_TIES_LAST});
+  lcp_status next = try_path(s, (lemke_options){.uneven = true});
   long end = s->report->pivots + pivots_of_edges * (long)n;
   for (int k = 0; k < n && n <= largest_searched; k++) {
     if (next == LCP_SOLVED || next == LCP_NO_MEMORY) return next;

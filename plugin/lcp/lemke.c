@@ -17,10 +17,8 @@ enum {
   rounds_limit = 8
 };
 
-/* A pivot below this share of its column's largest entry is not trusted; on
- * fresh factors a second look goes down to the second figure. */
+/* A pivot below this share of its column's largest entry is not trusted. */
 static const double pivot_share = 1e-10;
-static const double pivot_share_last_look = 1e-12;
 
 /* A step of refinement that changes values by this share leaves about its square. */
 static const double refined_enough = 1e-8;
@@ -297,12 +295,10 @@ static lemke_factor_status rebuild_complementary(core *c) {
 /* ---- one pivot --------------------------------------------------------- */
 
 /* The tie rule: does `variable` with pivot `size` go before the best so far? */
-static bool goes_before(const core *c, int variable, double size, int best,
-                        double best_size) {
+static bool goes_before(int variable, double size, int best, double best_size) {
   if (best < 0 || size > best_size) return true;
   if (size < best_size) return false;
-  return c->options->ties == LEMKE_TIES_FIRST ? variable < best
-                                              : variable > best;
+  return variable < best;
 }
 
 /* True if the path is at its end once `variable` leaves. */
@@ -316,11 +312,11 @@ static int complement(const core *c, int variable) {
 
 /* The position whose variable leaves when x - theta d, theta >= 0; -1 when
  * none blocks. */
-static int ratio_test(const core *c, double least_share) {
+static int ratio_test(const core *c) {
   double most = 0;
   for (int i = 0; i < c->n; i++)
     if (!is_free(c, c->basic[i])) most = fmax(most, fabs(c->d[i]));
-  double least = least_share * most;
+  double least = pivot_share * most;
 
   double theta = INFINITY;
   for (int i = 0; i < c->n; i++)
@@ -334,7 +330,7 @@ static int ratio_test(const core *c, double least_share) {
         fmax(c->x[i], 0) > theta * c->d[i])
       continue;
     if (ends_path(c, c->basic[i])) return i;
-    if (goes_before(c, c->basic[i], c->d[i], at < 0 ? -1 : c->basic[at],
+    if (goes_before(c->basic[i], c->d[i], at < 0 ? -1 : c->basic[at],
                     at < 0 ? 0 : c->d[at]))
       at = i;
   }
@@ -370,12 +366,11 @@ static int enter_cover(core *c) {
   double level = c->delta;
   memset(c->cover, 0, sizeof *c->cover * c->n);
   for (int i = 0; i < c->n; i++) {
-    bool uneven = c->options->ties == LEMKE_TIES_LAST;
-    c->d[i] = is_free(c, c->basic[i]) ? 0 : uneven ? -spread(i) : -1;
+    double cover = c->options->uneven ? spread(i) : 1;
+    c->d[i] = is_free(c, c->basic[i]) ? 0 : -cover;
     add_column(c, c->basic[i], c->d[i], c->cover);
     if (c->d[i] == 0 || !(c->x[i] / c->d[i] >= level)) continue;
-    if (c->x[i] / c->d[i] > level || at < 0 ||
-        goes_before(c, c->basic[i], 1, c->basic[at], 1)) {
+    if (c->x[i] / c->d[i] > level || at < 0 || c->basic[i] < c->basic[at]) {
       level = c->x[i] / c->d[i];
       at = i;
     }
@@ -470,7 +465,7 @@ static bool refine_pivot(core *c, int entering, int *at) {
   memset(rest, 0, sizeof *rest * c->n);
   add_column(c, entering, 1, rest);
   refine(c, rest, c->d);
-  *at = ratio_test(c, pivot_share);
+  *at = ratio_test(c);
   return *at >= 0 && fabs(rest[*at]) < 1e-3 * fabs(c->d[*at]);
 }
 
@@ -498,7 +493,7 @@ static path_end follow_path(core *c, int left) {
   while (c->report->pivots < max_pivots) {
     progress_tick();
     find_direction(c, entering);
-    int at = ratio_test(c, pivot_share);
+    int at = ratio_test(c);
     bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;
     if (doubtful && at >= 0 && c->n_etas > 0)
       doubtful = !refine_pivot(c, entering, &at);
@@ -507,7 +502,6 @@ static path_end follow_path(core *c, int left) {
       if (end != PATH_COMPLEMENTARY) return end;
       continue;
     }
-    if (at < 0) at = ratio_test(c, pivot_share_last_look);
     if (at < 0) {
       read_ray(c, entering);
       return PATH_RAY;

@@ -20,8 +20,7 @@
  *
  * Ratio test (Harris): of the basic variables that block within `delta`, the
  * one with the largest pivot leaves. z0 leaves whenever it may. Ties in pivot
- * size are broken by the lowest index, or by the highest under
- * LEMKE_TIES_LAST.
+ * size are broken by the lowest index.
  */
 #ifndef ODE_MLCP_LCP_LEMKE_H
 #define ODE_MLCP_LCP_LEMKE_H
@@ -40,15 +39,10 @@ typedef struct lemke_problem {
   double scale;        /* size of a typical w; 0: the largest |q| */
 } lemke_problem;
 
-typedef enum lemke_ties {
-  LEMKE_TIES_FIRST,
-  LEMKE_TIES_LAST /* also covers unevenly, so that it takes another path */
-} lemke_ties;
-
 typedef struct lemke_options {
   double tolerance; /* on the residual, relative to scale */
   long max_pivots;  /* 0: 20 n + 1000 */
-  lemke_ties ties;
+  bool uneven; /* a covering vector of numbers in .5 .. 1.5 in place of ones */
   int first_label; /* 0: a covering vector, else 1 + the label of the edge that the
                       path begins on, from all w */
   bool
@@ -81,7 +75,7 @@ typedef struct lemke_workspace lemke_workspace;
 lemke_workspace *lemke_workspace_create(const memory_source *source);
 void lemke_workspace_destroy(lemke_workspace *workspace);
 
-/** tolerance 1e-10, no pivot limit of one's own, LEMKE_TIES_FIRST. */
+/** tolerance 1e-10, no pivot limit of one's own. */
 void lemke_default_options(lemke_options *options);
 
 /**
