@@ -190,14 +190,6 @@ bool component_edges_follow(assembly *a, component_problem *c,
   return true;
 }
 
-void component_edges_measure(const component_problem *c) {
-  ode_mlcp_report *report = &c->out->report;
-  report->friction_defect =
-      fmax(report->friction_defect, c->look.off / c->problem.velocity_floor);
-  report->coulomb_work += c->look.law;
-  report->friction_work += c->look.law - c->look.defect;
-}
-
 /* --- what the next step starts from ------------------------------------------ */
 
 /* The direction that the first edge of a set had better have had. */
@@ -229,7 +221,12 @@ static bool slides_freely(const component_problem *c, const mlcp_friction *set,
                            ALONG * hypot(free[0], free[1]);
 }
 
-void component_edges_remember(assembly *a, const component_problem *c) {
+void component_edges_end(assembly *a, const component_problem *c) {
+  ode_mlcp_report *report = &c->out->report;
+  report->friction_defect =
+      fmax(report->friction_defect, c->look.off / c->problem.velocity_floor);
+  report->coulomb_work += c->look.law;
+  report->friction_work += c->look.law - c->look.defect;
   for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
     contact_rows *rows = rows_with_edges(a, i);
     if (rows == NULL || !rows->guided) continue;

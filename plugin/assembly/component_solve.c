@@ -182,8 +182,7 @@ bool component_solve(assembly *a, component_problem *c) {
         c->out, "an island of %d bodies and %d rows has no finite solution",
         problem->n_bodies, problem->n_rows);
   report->solves++;
-  component_edges_measure(c);
-  component_edges_remember(a, c);
+  component_edges_end(a, c);
   a->n_stopped += solve.stopped;
   if (!(solve.stopped && a->request.replaced)) count_solve(report, &solve);
   double softness = a->request.options->softness;

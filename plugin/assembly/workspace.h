@@ -163,11 +163,9 @@ bool component_edges_follow(assembly *a, component_problem *c,
                             const solver_options *options,
                             solver_report *solve);
 
-/** What friction took, and how far it is from Coulomb's law: to the report. */
-void component_edges_measure(const component_problem *c);
-
-/** What the next step starts from: contacts that had to be turned keep the direction
- *  of their answer, until they slide along free flight again. */
-void component_edges_remember(assembly *a, const component_problem *c);
+/** What friction took, and how far it is from Coulomb's law, to the report; and what the
+ *  next step starts from: contacts that had to be turned keep the direction of their answer,
+ *  until they slide along free flight again. */
+void component_edges_end(assembly *a, const component_problem *c);
 
 #endif

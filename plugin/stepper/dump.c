@@ -136,12 +136,8 @@ static bool write_folder(const char *path, const waiting *part,
                            message_size);
 }
 
-/* Said the first time and then at 10, 100, 1000, .. */
 static void warn(const char *message) {
-  long power = 1;
-  failures++;
-  while (power < failures) power *= 10;
-  if (power == failures)
+  if (worth_saying(&failures))
     dMessage(0, "ode-mlcp: a problem could not be written: %s (%ld so far)",
              message, failures);
 }

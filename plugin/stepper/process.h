@@ -18,6 +18,14 @@ typedef struct process_settings {
 
 const process_settings *process(void);
 
+/** Count, and say whether it is the first time, the 10th, the 100th, .. */
+static inline bool worth_saying(long *count) {
+  long power = 1;
+  (*count)++;
+  while (power < *count) power *= 10;
+  return power == *count;
+}
+
 /** Put another source in the place of malloc: for tests. */
 void process_set_memory(const memory_source *source);
 

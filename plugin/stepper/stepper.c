@@ -618,14 +618,6 @@ static void sum_reports(world_stepper *stepper) {
   }
 }
 
-/* Say it the first time and then at 10, 100, 1000, .. */
-static bool worth_saying(long *count) {
-  long power = 1;
-  (*count)++;
-  while (power < *count) power *= 10;
-  return power == *count;
-}
-
 static void warn(world_stepper *stepper, warning_kind kind, const char *what,
                  const char *detail) {
   if (!worth_saying(&stepper->warnings[kind])) return;
