@@ -69,22 +69,15 @@ static solver_report solve_once(assembly *a, component_problem *c,
   return report;
 }
 
-/* The stage that gave the answer. */
-static void count_stage(ode_mlcp_report *report, solver_stage stage) {
-  switch (stage) {
-    case SOLVER_STAGE_NONE:
-    case SOLVER_N_STAGES: break;
-    case SOLVER_STAGE_WARM: report->ended_warm++; break;
-    case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
-    case SOLVER_STAGE_PIVOTS: report->ended_pivots++; break;
-    case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
-    case SOLVER_STAGE_HOMOTOPY: report->ended_homotopy++; break;
-    case SOLVER_STAGE_LEMKE: report->ended_lemke++; break;
-  }
-}
-
 static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
-  count_stage(report, solve->stage);
+  int *const ended[SOLVER_N_STAGES] = {
+      [SOLVER_STAGE_WARM] = &report->ended_warm,
+      [SOLVER_STAGE_CONTINUATION] = &report->ended_continuation,
+      [SOLVER_STAGE_PIVOTS] = &report->ended_pivots,
+      [SOLVER_STAGE_INTERIOR] = &report->ended_interior,
+      [SOLVER_STAGE_HOMOTOPY] = &report->ended_homotopy,
+      [SOLVER_STAGE_LEMKE] = &report->ended_lemke};
+  if (ended[solve->stage] != NULL) ++*ended[solve->stage];
   const double UNSOLVED = 1e-6;
   report->accepted += solve->status == SOLVER_ACCEPTED;
   report->degraded += solve->status == SOLVER_DEGRADED;
@@ -165,22 +158,19 @@ bool component_solve(assembly *a, component_problem *c) {
   }
 
   const mlcp_problem *problem = &c->problem;
-  if (solve.status == SOLVER_NO_MEMORY)
-    return outcome_fail(c->out,
-                        "memory ran out for an island of %d bodies and %d rows",
-                        problem->n_bodies, problem->n_rows);
-  if (solve.status == SOLVER_TOO_LARGE) {
-    c->out->refused = true;
-    return outcome_fail(
-        c->out, "an island of %d bodies and %d rows is too large to solve",
-        problem->n_bodies, problem->n_rows);
-  }
   /* what cannot be verified is none */
-  if (!all_finite(c->solution.v, 6 * problem->n_bodies) ||
-      !all_finite(c->solution.p, problem->n_rows) || !isfinite(solve.residual))
-    return outcome_fail(
-        c->out, "an island of %d bodies and %d rows has no finite solution",
-        problem->n_bodies, problem->n_rows);
+  const char *fault =
+      solve.status == SOLVER_NO_MEMORY   ? ": memory ran out"
+      : solve.status == SOLVER_TOO_LARGE ? " is too large to solve"
+      : !isfinite(solve.residual) ||
+              !all_finite(c->solution.v, 6 * problem->n_bodies) ||
+              !all_finite(c->solution.p, problem->n_rows)
+          ? " has no finite solution"
+          : NULL;
+  c->out->refused |= solve.status == SOLVER_TOO_LARGE;
+  if (fault != NULL)
+    return outcome_fail(c->out, "an island of %d bodies and %d rows%s",
+                        problem->n_bodies, problem->n_rows, fault);
   report->solves++;
   component_edges_end(a, c);
   a->n_stopped += solve.stopped;
