@@ -89,7 +89,7 @@ double events_longest(event_state *w) {
 double events_correction(event_state *w) {
   if (w->sweep.n_pairs == 0) return 0;
   const sweep_way way = way_of(w);
-  return -step_sweep_lateness(&w->sweep, &way, &w->next);
+  return -step_sweep_lateness(&w->sweep, &way);
 }
 
 static bool is_held(const void *context, const int body[2]) {
@@ -107,8 +107,9 @@ static bool is_held(const void *context, const int body[2]) {
 
 /* Contacts of fast pairs collide when the sweep says so. */
 static bool is_swept(const event_state *w, const world_contact *contact) {
+  bool meets;
   return contact->found &&
-         step_sweep_covers(&w->sweep, contact->geom[0], contact->geom[1]);
+         step_sweep_saw(&w->sweep, contact->geom[0], contact->geom[1], &meets);
 }
 
 /* What spins past a mesh would be asked about for ever: half of the budget is what all
@@ -135,8 +136,11 @@ static bool mark_met(event_state *w, bool *any) {
   for (int pass = 0; pass < 2; pass++)
     for (int k = 0; k < contacts->n; k++) {
       world_contact *contact = &contacts->items[k];
+      bool meets;
       if (!contact->found ||
-          !step_sweep_meets(&w->sweep, contact->geom[0], contact->geom[1]))
+          !step_sweep_saw(&w->sweep, contact->geom[0], contact->geom[1],
+                          &meets) ||
+          !meets)
         continue;
       if (pass == 0) {
         least = fmin(least, contact->point.gap);

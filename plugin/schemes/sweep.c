@@ -173,31 +173,40 @@ static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
   return NULL;
 }
 
+/* @param known  out: gaps between the two can be asked for */
+static int find_extents(step_sweep *sweep, sweep_pair *pair, bool *known) {
+  static const double origin[3] = {0, 0, 0};
+  int status = GAP_OK;
+  for (int side = 0; side < 2 && status == GAP_OK; side++) {
+    int b = pair->body[side];
+    status = gap_extent_find(sweep->gaps, pair->geom[side],
+                             b >= 0 ? sweep->bodies[b].start.position : origin,
+                             &pair->extent[side]);
+  }
+  *known = status == GAP_OK;
+  return status == GAP_NO_MEMORY ? status : GAP_OK;
+}
+
 static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
                     bool kept_apart, bool sees_gaps) {
-  sweep_pair pair = {.geom = {one, other}, .kept_apart = kept_apart};
+  sweep_pair pair = {
+      .geom = {one, other}, .kept_apart = kept_apart, .inner = INFINITY};
+  bool known;
   for (int side = 0; side < 2; side++)
     pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
   if (!is_held_by_sweep(sweep, pair.body[0]) &&
       !is_held_by_sweep(sweep, pair.body[1]))
     return GAP_OK;
-  if (!POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
+  if (find_extents(sweep, &pair, &known) != GAP_OK ||
+      !POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
     return GAP_NO_MEMORY;
-  pair.inner = INFINITY;
   for (int side = 0; side < 2; side++) {
-    int b = pair.body[side];
-    static const double origin[3] = {0, 0, 0};
-    int status = gap_extent_find(
-        sweep->gaps, pair.geom[side],
-        b >= 0 ? sweep->bodies[b].start.position : origin, &pair.extent[side]);
-    if (status == GAP_NO_MEMORY) return status;
-    if (status != GAP_OK) return GAP_OK;
     /* what is seen before it touches never gets behind a plane */
-    if (sees_gaps && isinf(pair.extent[side].inner)) return GAP_OK;
-    if (is_held_by_sweep(sweep, b))
+    known &= !sees_gaps || !isinf(pair.extent[side].inner);
+    if (is_held_by_sweep(sweep, pair.body[side]))
       pair.inner = fmin(pair.inner, inner_of(&pair.extent[side]));
   }
-  sweep->pairs[sweep->n_pairs++] = pair;
+  if (known) sweep->pairs[sweep->n_pairs++] = pair;
   return GAP_OK;
 }
 
@@ -335,39 +344,63 @@ static void advance(world_pose *pose, const host_body *body, const double u[6],
 static void pose_at(const void *context, double share, double position[3],
                     double rotation[9]) {
   const sweep_body *body = context;
+  const sweep_way *way = body->along;
   world_pose pose;
-  advance(&pose, &body->start, body->u, share * body->h, body->exact);
+  if (way != NULL)
+    motion_body_between(&pose, NULL, way->from, way->to, body->number, share);
+  else
+    advance(&pose, &body->start, body->u, share * body->h, body->exact);
   vec3_copy(position, pose.position);
   quaternion_to_rotation(rotation, pose.quaternion);
 }
 
-static void set_mover(const step_sweep *sweep, int b, gap_mover *mover) {
+static void set_mover(step_sweep *sweep, int b, const sweep_way *way,
+                      gap_mover *mover) {
   memset(mover, 0, sizeof *mover);
-  if (b < 0 || !sweep->bodies[b].moves) return;
-  const sweep_body *body = &sweep->bodies[b];
+  if (b < 0 || (way == NULL && !sweep->bodies[b].moves)) return;
+  sweep_body *body = &sweep->bodies[b];
+  const host_body *home = way != NULL ? &way->home->bodies[b] : &body->start;
+  body->along = way;
   mover->pose = pose_at;
   mover->context = body;
-  vec3_copy(mover->start_position, body->start.position);
-  memcpy(mover->start_rotation, body->start.rotation,
-         sizeof mover->start_rotation);
+  vec3_copy(mover->start_position, home->position);
+  memcpy(mover->start_rotation, home->rotation, sizeof mover->start_rotation);
+  mover->stops = body->stops;
+  if (way != NULL) {
+    double change[2];
+    motion_body_bounds(way->from, way->to, b, mover->linear, &mover->turning,
+                       change);
+    mover->bending = change[0];
+    mover->twisting = change[1];
+    return;
+  }
   for (int i = 0; i < 9; i++)
     mover->linear[i / 3][i % 3] = body->h * body->u[i % 3];
   mover->turning = body->turning;
   if (!body->exact && !dBodyGetFiniteRotationMode(
                           body->start.id)) /* it turns by an arc tangent */
     mover->twisting = body->turning * body->turning;
-  mover->stops = body->stops;
 }
 
-/* @param most  what may be added to sweep->work */
-static int ask(step_sweep *sweep, double most, gap_sweep_request *sought,
-               gap_sweep_result *found) {
+/* Where a pair gets lower by `depth` than at its start, or than nothing.
+ * @param way   NULL: bodies go straight
+ * @param most  what may be added to sweep->work */
+static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
+                double most, double depth, double tolerance) {
   const double n_fast = fmax(sweep->n_fast, 1);
-  sought->most = most * n_fast;
-  int status = gap_sweep(sweep->gaps, sought, found);
-  sweep->queries += found->queries;
-  sweep->work += found->work / n_fast;
-  return status;
+  gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
+                              .extent = {pair->extent[0], pair->extent[1]},
+                              .depth = depth,
+                              .tolerance = tolerance,
+                              .start_gap = NAN,
+                              .most = most * n_fast};
+  for (int side = 0; side < 2; side++)
+    set_mover(sweep, pair->body[side], way, &sought.mover[side]);
+  int status = gap_sweep(sweep->gaps, &sought, &pair->found);
+  sweep->queries += pair->found.queries;
+  sweep->work += pair->found.work / n_fast;
+  pair->found.hits &= status == GAP_OK;
+  return status == GAP_NO_MEMORY ? status : GAP_OK;
 }
 
 /* Where the fast one of a pair is held: in touch, or where the program's own
@@ -384,20 +417,12 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
 static int meet(step_sweep *sweep, const sweep_request *request,
                 sweep_pair *pair) {
   double depth = held_depth(pair, request->contacts->function != NULL);
-  gap_sweep_request sought = {
-      .geom = {pair->geom[0], pair->geom[1]},
-      .extent = {pair->extent[0], pair->extent[1]},
-      .depth = depth,
-      .tolerance = depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1),
-      .start_gap = NAN};
-  for (int side = 0; side < 2; side++)
-    set_mover(sweep, pair->body[side], &sought.mover[side]);
-  int status = ask(sweep, INFINITY, &sought, &pair->found);
+  int status = seek(sweep, pair, NULL, INFINITY, depth,
+                    depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass */
-  if (status != GAP_OK ||
-      (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart))
+  if (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart)
     pair->found.hits = false;
-  return status == GAP_NO_MEMORY ? status : GAP_OK;
+  return status;
 }
 
 /* Hold a body, and what joints tie to it. */
@@ -450,6 +475,18 @@ static int hold_all(step_sweep *sweep, const sweep_request *request) {
   }
 }
 
+/* @return how many became less */
+static int take_shares(const step_sweep *sweep, double shares[]) {
+  int n_held = 0;
+  for (int b = 0; b < sweep->n_bodies; b++) {
+    const sweep_body *body = &sweep->bodies[b];
+    if (!(body->stops < shares[b]) || body->start.kinematic) continue;
+    shares[b] = body->stops;
+    n_held++;
+  }
+  return n_held;
+}
+
 bool step_sweep_open(step_sweep *sweep) {
   if (sweep->gaps == NULL)
     sweep->gaps = gap_context_create(&sweep->pool->source);
@@ -469,12 +506,7 @@ static bool find_shares(step_sweep *sweep, const sweep_request *request,
       find_pairs(sweep, request) != GAP_OK ||
       hold_all(sweep, request) != GAP_OK)
     return false;
-  for (int b = 0; b < request->n_bodies; b++) {
-    const sweep_body *body = &sweep->bodies[b];
-    if (!(body->stops < 1) || body->start.kinematic) continue;
-    shares[b] = body->stops;
-    (*n_held)++;
-  }
+  *n_held = take_shares(sweep, shares);
   return true;
 }
 
@@ -520,56 +552,36 @@ bool step_sweep_part(const sweep_request *request, const double shares[],
   return least < 1;
 }
 
-/* Where a pair comes to touch. */
-static int touch(step_sweep *sweep, const sweep_end *end, const int body[2],
-                 gap_sweep_result *found) {
-  static const double origin[3] = {0, 0, 0};
-  gap_sweep_request sought = {.geom = {end->geom[0], end->geom[1]},
-                              .start_gap = NAN};
-  double inner = 1;
-  *found = (gap_sweep_result){0};
-  for (int side = 0; side < 2; side++) {
-    int b = body[side];
-    gap_extent *extent = &sought.extent[side];
-    int status = gap_extent_find(
-        sweep->gaps, end->geom[side],
-        b >= 0 ? sweep->bodies[b].start.position : origin, extent);
-    if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
-    inner = fmin(inner, inner_of(extent));
-    set_mover(sweep, b, &sought.mover[side]);
-  }
-  sought.tolerance = 1e-9 * inner;
-  int status = ask(sweep, INFINITY, &sought, found);
-  if (status == GAP_OK) return GAP_OK;
-  found->hits = false;
-  return status == GAP_NO_MEMORY ? status : GAP_OK;
+/* Add the velocity of a body's point, at v and from `position`. */
+static void add_velocity(double u[3], double sign, const double v[6],
+                         const double position[3], const double point[3]) {
+  double arm[3], turn[3];
+  vec3_subtract(arm, point, position);
+  vec3_cross(turn, v + 3, arm);
+  for (int i = 0; i < 3; i++) u[i] += sign * (v[i] + turn[i]);
 }
 
 /* The velocity of a pair at the point where it touches, m/s: how fast it closes there,
  * and in all. */
-static int touch_speeds(step_sweep *sweep, const sweep_end *end,
-                        const int body[2], double share, double normal[3],
-                        double *closing, double *speed) {
+static int touch_speeds(step_sweep *sweep, const sweep_pair *pair, double share,
+                        double normal[3], double *closing, double *speed) {
   const double NEAR = 1e-3; /* m */
   gap_mover mover[2];
   gap_contact contact;
   double u[3] = {0};
   *closing = *speed = 0;
   for (int side = 0; side < 2; side++)
-    set_mover(sweep, body[side], &mover[side]);
+    set_mover(sweep, pair->body[side], NULL, &mover[side]);
   int count =
-      gap_sweep_contact(sweep->gaps, end->geom, mover, share, NEAR, &contact);
+      gap_sweep_contact(sweep->gaps, pair->geom, mover, share, NEAR, &contact);
   sweep->queries++;
   if (count != 1) return count == GAP_NO_MEMORY ? count : GAP_OK;
   for (int side = 0; side < 2; side++) {
-    if (body[side] < 0) continue;
-    const sweep_body *of = &sweep->bodies[body[side]];
-    double arm[3], turn[3], position[3], rotation[9];
+    double position[3], rotation[9];
+    if (pair->body[side] < 0) continue;
+    const sweep_body *of = &sweep->bodies[pair->body[side]];
     pose_at(of, share, position, rotation);
-    vec3_subtract(arm, contact.point, position);
-    vec3_cross(turn, of->u + 3, arm);
-    for (int i = 0; i < 3; i++)
-      u[i] += (side == 0 ? 1 : -1) * (of->u[i] + turn[i]);
+    add_velocity(u, side == 0 ? 1 : -1, of->u, position, contact.point);
   }
   vec3_copy(normal, contact.normal);
   *closing = -vec3_dot(contact.normal, u);
@@ -581,27 +593,31 @@ static int touch_speeds(step_sweep *sweep, const sweep_end *end,
  * the end were off by a part of its speed. */
 static int hold_turned(step_sweep *sweep, const sweep_end *end) {
   const double PART = 0.01;
-  gap_sweep_result found;
-  int body[2], status;
-  double normal[3] = {0}, closing, speed;
+  sweep_pair pair = {.geom = {end->geom[0], end->geom[1]}};
+  double normal[3] = {0}, closing, speed, inner = 1;
+  bool known;
   for (int side = 0; side < 2; side++) {
-    int b = body[side] = find_body(sweep, dGeomGetBody(end->geom[side]));
+    int b = pair.body[side] = find_body(sweep, dGeomGetBody(end->geom[side]));
     /* what moves by itself is elsewhere than where it was met */
     if (b >= 0 && sweep->bodies[b].start.kinematic && sweep->bodies[b].moves)
       return GAP_OK;
   }
-  status = touch(sweep, end, body, &found);
+  int status = find_extents(sweep, &pair, &known);
+  if (status != GAP_OK || !known) return status;
+  for (int side = 0; side < 2; side++)
+    inner = fmin(inner, inner_of(&pair.extent[side]));
+  status = seek(sweep, &pair, NULL, INFINITY, 0, 1e-9 * inner);
   if (status != GAP_OK) return status;
-  bool touches = found.start_gap <= HAIR_BESIDE;
-  if (!touches && (!found.hits || found.ran_out)) return GAP_OK;
-  double share = touches ? 0 : found.share;
-  status = touch_speeds(sweep, end, body, share, normal, &closing, &speed);
+  bool touches = pair.found.start_gap <= HAIR_BESIDE;
+  if (!touches && (!pair.found.hits || pair.found.ran_out)) return GAP_OK;
+  double share = touches ? 0 : pair.found.share;
+  status = touch_speeds(sweep, &pair, share, normal, &closing, &speed);
   if (status != GAP_OK) return status;
   double cosine = vec3_dot(normal, end->normal);
   double sine = cosine > 0 ? sqrt(fmax(0, 1 - cosine * cosine)) : 1;
   if (!(closing * sine > PART * speed)) return GAP_OK;
   for (int side = 0; side < 2; side++)
-    if (body[side] >= 0) hold(sweep, body[side], share);
+    if (pair.body[side] >= 0) hold(sweep, pair.body[side], share);
   return GAP_OK;
 }
 
@@ -617,52 +633,11 @@ bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
     return false;
   for (int i = 0; i < n_ends; i++)
     if (hold_turned(sweep, &ends[i]) != GAP_OK) return false;
-  for (int b = 0; b < request->n_bodies; b++) {
-    const sweep_body *body = &sweep->bodies[b];
-    if (!(body->stops < shares[b]) || body->start.kinematic) continue;
-    shares[b] = body->stops;
-    (*n_held)++;
-  }
+  *n_held = take_shares(sweep, shares);
   return true;
 }
 
 /* --- ways within a step --------------------------------------------------- */
-
-static void pose_along(const void *context, double share, double position[3],
-                       double rotation[9]) {
-  const sweep_body *body = context;
-  world_pose pose;
-  motion_body_between(&pose, NULL, body->along->from, body->along->to,
-                      body->number, share);
-  vec3_copy(position, pose.position);
-  quaternion_to_rotation(rotation, pose.quaternion);
-}
-
-static void pose_of_motion(const void *context, double share,
-                           double position[3], double rotation[9]) {
-  (void)share;
-  const world_pose *pose = context;
-  vec3_copy(position, pose->position);
-  quaternion_to_rotation(rotation, pose->quaternion);
-}
-
-static void set_mover_along(const sweep_way *way, sweep_body *body,
-                            gap_mover *mover) {
-  memset(mover, 0, sizeof *mover);
-  if (body == NULL) return;
-  const host_body *home = &way->home->bodies[body->number];
-  body->along = way;
-  mover->pose = pose_along;
-  mover->context = body;
-  vec3_copy(mover->start_position, home->position);
-  memcpy(mover->start_rotation, home->rotation, sizeof mover->start_rotation);
-  double change[2];
-  motion_body_bounds(way->from, way->to, body->number, mover->linear,
-                     &mover->turning, change);
-  mover->bending = change[0];
-  mover->twisting = change[1];
-  mover->stops = 1;
-}
 
 static void set_velocity(dBodyID id, const double v[6]) {
   dBodySetLinearVel(id, v[0], v[1], v[2]);
@@ -757,10 +732,6 @@ bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
   return run;
 }
 
-static sweep_body *body_at(const step_sweep *sweep, int b) {
-  return b >= 0 ? &sweep->bodies[b] : NULL;
-}
-
 /* Of shapes whose gaps are known to 1e-9 m alone. */
 static bool is_smooth(dGeomID geom) {
   int type = dGeomGetClass(geom);
@@ -781,24 +752,19 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
     pair->covered = !ignore(context, pair->body);
     pair->meets = pair->found.hits = false;
     if (!pair->covered) continue;
-    gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
-                                .extent = {pair->extent[0], pair->extent[1]},
-                                .start_gap = NAN};
     double far = 0;
-    for (int side = 0; side < 2; side++) {
-      int b = pair->body[side];
-      set_mover_along(way, body_at(sweep, b), &sought.mover[side]);
-      if (b >= 0) far = fmax(far, vec3_length(way->from->poses[b].position));
-    }
-    sought.tolerance = fmax(
+    for (int side = 0; side < 2; side++)
+      if (pair->body[side] >= 0)
+        far =
+            fmax(far, vec3_length(way->from->poses[pair->body[side]].position));
+    double tolerance = fmax(
         is_smooth(pair->geom[0]) || is_smooth(pair->geom[1]) ? SMOOTH : TOUCH,
         ROUNDING * far);
-    sought.depth = 2 * sought.tolerance;
-    int status = ask(sweep, end - sweep->work, &sought, &pair->found);
-    if (status == GAP_NO_MEMORY) return false;
+    if (seek(sweep, pair, way, end - sweep->work, 2 * tolerance, tolerance) !=
+        GAP_OK)
+      return false;
     /* one that slides along another without an end is no event */
-    pair->found.hits =
-        pair->found.hits && status == GAP_OK && !pair->found.ran_out;
+    pair->found.hits &= !pair->found.ran_out;
     if (pair->found.hits) *share = fmin(*share, pair->found.share);
   }
   for (int i = 0; i < sweep->n_pairs; i++) {
@@ -809,14 +775,11 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
   return true;
 }
 
-bool step_sweep_covers(const step_sweep *sweep, dGeomID one, dGeomID other) {
+bool step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other,
+                    bool *meets) {
   const sweep_pair *pair = find_pair(sweep, one, other);
+  *meets = pair != NULL && pair->meets;
   return pair != NULL && pair->covered;
-}
-
-bool step_sweep_meets(const step_sweep *sweep, dGeomID one, dGeomID other) {
-  const sweep_pair *pair = find_pair(sweep, one, other);
-  return pair != NULL && pair->meets;
 }
 
 double step_sweep_turning(const step_sweep *sweep, const sweep_way *way) {
@@ -830,36 +793,30 @@ double step_sweep_turning(const step_sweep *sweep, const sweep_way *way) {
   return fastest;
 }
 
-double step_sweep_lateness(step_sweep *sweep, const sweep_way *way,
-                           const motion *at) {
+double step_sweep_lateness(step_sweep *sweep, const sweep_way *way) {
   const double NEAR = 0.1; /* m: more than any step is off */
+  const motion *at = way->to;
   double least = INFINITY, lateness = 0;
   for (int i = 0; i < sweep->n_pairs; i++) {
     const sweep_pair *pair = &sweep->pairs[i];
     gap_mover mover[2];
     gap_contact contact;
     if (!pair->meets) continue;
-    for (int side = 0; side < 2; side++) {
-      int b = pair->body[side];
-      set_mover_along(way, body_at(sweep, b), &mover[side]);
-      mover[side].pose = b >= 0 ? pose_of_motion : NULL;
-      mover[side].context = b >= 0 ? &at->poses[b] : NULL;
-    }
+    for (int side = 0; side < 2; side++)
+      set_mover(sweep, pair->body[side], way, &mover[side]);
     sweep->queries++;
-    if (gap_sweep_contact(sweep->gaps, pair->geom, mover, 0, NEAR, &contact) !=
+    if (gap_sweep_contact(sweep->gaps, pair->geom, mover, 1, NEAR, &contact) !=
             1 ||
         !(contact.gap < least))
       continue;
-    double rate = 0;
+    double u[3] = {0};
     for (int side = 0; side < 2; side++) {
       int b = pair->body[side];
-      double arm[3], turn[3];
-      if (b < 0) continue;
-      vec3_subtract(arm, contact.point, at->poses[b].position);
-      vec3_cross(turn, at->v + 6 * b + 3, arm);
-      rate += (side == 0 ? 1 : -1) * (vec3_dot(contact.normal, turn) +
-                                      vec3_dot(contact.normal, at->v + 6 * b));
+      if (b >= 0)
+        add_velocity(u, side == 0 ? 1 : -1, at->v + 6 * b,
+                     at->poses[b].position, contact.point);
     }
+    const double rate = vec3_dot(contact.normal, u);
     least = contact.gap;
     lateness = rate < 0 ? contact.gap / rate : contact.gap < 0 ? INFINITY : 0;
   }

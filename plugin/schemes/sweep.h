@@ -130,19 +130,18 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
                       bool (*ignore)(const void *context, const int body[2]),
                       const void *context, double close, double *share);
 
-/** True if two geoms are among those that the last step_sweep_first looked at; and
- *  whether it noted that they meet. */
-bool step_sweep_covers(const step_sweep *sweep, dGeomID one, dGeomID other);
-bool step_sweep_meets(const step_sweep *sweep, dGeomID one, dGeomID other);
+/** True if two geoms are among those that the last step_sweep_first looked at.
+ *  @param meets  out: whether it noted that they meet */
+bool step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other,
+                    bool *meets);
 
 /** rad/s: the fastest turning of a body whose turning alone may carry it past
  *  another. */
 double step_sweep_turning(const step_sweep *sweep, const sweep_way *way);
 
-/** By how much time the noted pair that is nearest is past its touch at `at`, s;
- *  INFINITY: it overlaps and parts already. */
-double step_sweep_lateness(step_sweep *sweep, const sweep_way *way,
-                           const motion *at);
+/** By how much time the noted pair that is nearest is past its touch where the way
+ *  ends, s; INFINITY: it overlaps and parts already. */
+double step_sweep_lateness(step_sweep *sweep, const sweep_way *way);
 
 /**
  * Hold what would pass through something on a straight way, of first order: its pose at
