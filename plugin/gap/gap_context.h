@@ -37,8 +37,7 @@ typedef struct gap_context {
   memory_block points;     /* of a hull that is being made */
   memory_block found_here; /* by gap_collide() */
   char error[GAP_ERROR_ROOM];
-  long
-      work; /* so far: convex pieces that another, or a mesh, was asked about */
+  double work; /* convex pieces that were asked about so far */
 } gap_context;
 
 /** @return NULL where memory runs out. `source` must outlive the context. */

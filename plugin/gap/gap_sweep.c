@@ -113,7 +113,7 @@ static int gap_at(sweep *w, double share, double margin, double *gap,
   for (int side = 0; side < 2; side++)
     place(&w->request->mover[side], &w->placed[side], share, &placed[side]);
   w->result->queries++;
-  long before = w->context->work;
+  double before = w->context->work;
   int count = gap_query_placed(w->context, placed, margin, 0, contact, 1);
   w->result->work += w->context->work - before;
   *gap = margin;

@@ -61,7 +61,7 @@ typedef struct gap_sweep_result {
   double start_gap; /* m; INFINITY: more than can be covered */
   double normal[3]; /* unit, at the hit, into the first geom */
   int queries;      /* of gaps */
-  long work;        /* convex pieces that these looked at */
+  double work;      /* convex pieces that these looked at */
   bool
       ran_out; /* that, or 200 queries, did not do: up to `share` nothing hits */
 } gap_sweep_result;

@@ -69,7 +69,6 @@ typedef struct stewart_trinkle {
       *shares; /* [n_bodies] the part of the step, s, that a body moves with the
                      velocity it began with; 1: it is held nowhere */
   double *way; /* [6 n_bodies] what of its velocity a row's gap counts */
-  sweep_end *met; /* of the guess */
 } stewart_trinkle;
 
 static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
@@ -421,22 +420,6 @@ static bool look(stewart_trinkle *s, outcome *out) {
                        s->home.settings.margin, out);
 }
 
-/* Pairs of geoms that overlap at the guess. @return how many, -1 where memory ran
- * out. */
-static int find_met(stewart_trinkle *s) {
-  const world_contacts *contacts = &s->ahead.contacts;
-  int n = 0;
-  if (!POOL_RESERVE(&s->base.pool, s->met, contacts->n)) return -1;
-  for (int k = 0; k < contacts->n; k++) {
-    const world_contact *contact = &contacts->items[k];
-    if (!contact->found || !is_violated(&contact->point)) continue;
-    sweep_end *met = &s->met[n++];
-    memcpy(met->geom, contact->geom, sizeof met->geom);
-    vec3_copy(met->normal, contact->point.normal);
-  }
-  return n;
-}
-
 /* The first guess goes no further than to what it would pass through, beyond which
  * nothing would be seen of it, or meets with another normal. */
 static bool look_first(stewart_trinkle *s, const scheme_step *step) {
@@ -460,9 +443,8 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
       for (int i = 6 * b; i < 6 * b + 6; i++)
         s->guess.v[i] = s->shares[b] * s->v[i];
     if (!look(s, step->out)) return false;
-    int n_met = find_met(s);
-    if (n_met < 0 || !step_sweep_find_turned(&s->sweep, &request, s->met, n_met,
-                                             s->shares, &n_turned))
+    if (!step_sweep_find_turned(&s->sweep, &request, &s->ahead.contacts,
+                                s->shares, &n_turned))
       return outcome_no_memory(step->out);
     if (n_turned == 0) break;
   }

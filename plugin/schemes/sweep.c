@@ -591,7 +591,7 @@ static int touch_speeds(step_sweep *sweep, const sweep_pair *pair, double share,
 
 /* Hold a pair where it touches, if the velocity that it is left with by the normal at
  * the end were off by a part of its speed. */
-static int hold_turned(step_sweep *sweep, const sweep_end *end) {
+static int hold_turned(step_sweep *sweep, const world_contact *end) {
   const double PART = 0.01;
   sweep_pair pair = {.geom = {end->geom[0], end->geom[1]}};
   double normal[3] = {0}, closing, speed, inner = 1;
@@ -613,7 +613,7 @@ static int hold_turned(step_sweep *sweep, const sweep_end *end) {
   double share = touches ? 0 : pair.found.share;
   status = touch_speeds(sweep, &pair, share, normal, &closing, &speed);
   if (status != GAP_OK) return status;
-  double cosine = vec3_dot(normal, end->normal);
+  double cosine = vec3_dot(normal, end->point.normal);
   double sine = cosine > 0 ? sqrt(fmax(0, 1 - cosine * cosine)) : 1;
   if (!(closing * sine > PART * speed)) return GAP_OK;
   for (int side = 0; side < 2; side++)
@@ -621,18 +621,26 @@ static int hold_turned(step_sweep *sweep, const sweep_end *end) {
   return GAP_OK;
 }
 
+static bool overlaps(const world_contact *contact) {
+  const host_contact *point = &contact->point;
+  return contact->found && point->gap < -hair_touch(point->position);
+}
+
 bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
-                            const sweep_end ends[], int n_ends, double shares[],
+                            const world_contacts *ends, double shares[],
                             int *n_held) {
-  bool any;
+  bool any = false;
   *n_held = 0;
-  if (n_ends == 0) return true;
+  for (int k = 0; k < ends->n && !any; k++) any = overlaps(&ends->items[k]);
+  if (!any) return true;
   arena_start(&sweep->arena);
   if (!read_bodies(sweep, request, &any) || !index_bodies(sweep) ||
       !find_components(sweep, request->world))
     return false;
-  for (int i = 0; i < n_ends; i++)
-    if (hold_turned(sweep, &ends[i]) != GAP_OK) return false;
+  for (int k = 0; k < ends->n; k++)
+    if (overlaps(&ends->items[k]) &&
+        hold_turned(sweep, &ends->items[k]) != GAP_OK)
+      return false;
   *n_held = take_shares(sweep, shares);
   return true;
 }

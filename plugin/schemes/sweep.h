@@ -80,24 +80,19 @@ bool step_sweep_part(const sweep_request *request, const double shares[],
                      const double start[], size_t first, unsigned count,
                      double *part);
 
-/** Two geoms and the normal of a contact of theirs at the end of the motion. */
-typedef struct sweep_end {
-  dGeomID geom[2];
-  double normal[3]; /* into the first */
-} sweep_end;
-
 /**
- * Find which of these pairs touch with another normal than they have at the end: at
- * corners and edges, which they went round or past.
+ * Find which pairs that overlap at the end of the motion touch with another normal than
+ * they have there: at corners and edges, which they went round or past.
  *
  * @param request  that of step_sweep_run
+ * @param ends     the contacts there
  * @param shares   [n_bodies] in and out: the part of its motion at which a body of such
  *                 a pair touches, if that is less; with it goes what joints tie to it
  * @param n_held   out: how many became less
  * @return false where memory ran out.
  */
 bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
-                            const sweep_end ends[], int n_ends, double shares[],
+                            const world_contacts *ends, double shares[],
                             int *n_held);
 
 /** A way of bodies within a step. */
