@@ -100,7 +100,7 @@ static dGeomID lay_piece(const char *kind, int i, int j) {
 }
 
 static dBodyID put_body(int k) {
-  dMatrix3 side, rotation;
+  dMatrix3 side, rotation, aside;
   dVector3 at, v;
   dMass mass;
   dGeomID geom = NULL;
@@ -121,8 +121,11 @@ static dBodyID put_body(int k) {
   dMassSetBox(&mass, 500, 0.6 * size, 0.6 * size, 0.6 * size);
   dBodySetMass(body, &mass);
   dGeomSetBody(geom, body);
-  dMultiply0_333(rotation, frame, side);
-  dBodySetRotation(body, rotation);
+  /* across the joints of the floor, not along them */
+  dRFromAxisAndAngle(aside, 0, 0, 1, 1.3);
+  dMultiply0_333(rotation, aside, side);
+  dMultiply0_333(side, frame, rotation);
+  dBodySetRotation(body, side);
   turn(0.87, 2 * k + 0.57, up, at);
   dBodySetPosition(body, at[0], at[1], at[2]);
   turn(5, 0.3, 0, v);

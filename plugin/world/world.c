@@ -64,15 +64,8 @@ static bool reserve_contacts(world_reader *r, size_t n_contacts,
 static world_contact *next_contact(world_reader *r) {
   world_contacts *contacts = &r->world->contacts;
   world_contact *contact = &contacts->items[contacts->n];
-  contact->joint = contact->stop = -1;
-  contact->asked = contact->found = false;
-  contact->geom[0] = contact->geom[1] = NULL;
-  memset(contact->axis_rate, 0, sizeof contact->axis_rate);
-  contact->active = true;
-  contact->held = contact->slipping = false;
-  contact->known = NULL;
-  contact->known_pair = contact->overlaps_pair = false;
-  contact->hit = -INFINITY;
+  *contact = (world_contact){
+      .joint = -1, .stop = -1, .active = true, .hit = -INFINITY};
   return contact;
 }
 
@@ -429,10 +422,13 @@ static int compare_pairs(const void *one, const void *other) {
 /* One of two at the same point goes: the first stays, with the geometry of the
  * deeper. @return false where there is no such one among the `n` kept. */
 static bool merge(world_contact *const kept[], int n,
-                  const host_contact *point) {
+                  const world_contact *item) {
+  const host_contact *point = &item->point;
   for (int i = 0; i < n; i++) {
     host_contact *place = &kept[i]->point;
     if (!host_contact_same_point(place, point)) continue;
+    for (int side = 0; side < 2; side++)
+      kept[i]->goes_on[side] |= kept[i]->geom[side] != item->geom[side];
     int multiplicity = place->multiplicity + 1;
     if (point->gap < place->gap) *place = *point;
     place->multiplicity = multiplicity;
@@ -461,7 +457,7 @@ static bool merge_contacts(world_reader *r, int first, bool thin) {
   qsort(order, (size_t)n, sizeof *order, compare_pairs);
   for (int i = 0; i < n; i++) {
     world_contact *item = &contacts->items[order[i].number];
-    if (merge(kept, n_kept, &item->point)) {
+    if (merge(kept, n_kept, item)) {
       item->point.multiplicity = 0;
       r->out->report.contacts_merged++;
     } else {

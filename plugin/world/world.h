@@ -41,6 +41,7 @@ typedef struct world_contact {
   int stop;   /* into the stops beside the contacts, -1: a contact */
   bool found; /* by the collision function */
   dGeomID geom[2]; /* in the order of point.body; NULL: not known to be there */
+  bool goes_on[2]; /* another geom of that side has the point, too */
   bool asked;      /* its geoms tell of it at other poses, too, */
   uint32_t feature[2]; /* and what met there: gap_contact's */
   double

@@ -329,8 +329,9 @@ static double way_apart(const world_snapshot *home, const host_contact *point,
   return vec3_length(apart);
 }
 
-/* A contact on a face has a normal that turns with the face. What has another is beyond
- * its edge, where neighbours may go on: which ones, the next step is told. */
+/* A contact on a face, or on an edge that two geoms share, has a normal that turns with
+ * them. What has another is beyond an edge, where neighbours may go on: which ones, the
+ * next step is told. */
 static bool has_left_face(const world_snapshot *home,
                           const world_contact *start, const host_contact *now,
                           const world_pose poses[]) {
@@ -338,7 +339,9 @@ static bool has_left_face(const world_snapshot *home,
   for (int side = 0; side < 2; side++) {
     int b = start->point.body[side];
     double normal[3];
-    if (gap_feature_type(start->feature[side]) != GAP_FACE) continue;
+    if (gap_feature_type(start->feature[side]) != GAP_FACE &&
+        !start->goes_on[side])
+      continue;
     vec3_copy(normal, start->point.normal);
     if (b >= 0) {
       const world_pose from = world_pose_of(&home->bodies[b]);
