@@ -395,7 +395,8 @@ static int advance(sweep *w) {
     last_above = above;
     if (!(to > share)) to = nextafter(share, 2);
     share = to;
-    if (result->queries >= MOST_QUERIES || result->work >= request->most) {
+    if (result->queries >= MOST_QUERIES ||
+        (double)result->work >= request->most) {
       result->hits = result->ran_out = true;
       result->share = share;
       return GAP_OK;
