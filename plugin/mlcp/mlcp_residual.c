@@ -4,7 +4,6 @@
 #include "common/minmax.h"
 #include "common/six.h"
 #include "common/vec3.h"
-#include "mlcp/mlcp_friction.h"
 #include "mlcp/mlcp_rows.h"
 
 /* ---- violations ---------------------------------------------------------- *
@@ -136,6 +135,103 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
 
 /* ---- the unknowns of given impulses -------------------------------------- */
 
+/* p = a vertex_k + b vertex_(k+1), both >= 0 or both <= 0: the sector of the
+ * polygon that p lies in. The sector where the smaller share is largest is
+ * taken, so that rounding on a sector's border picks one of its two. */
+static int sector_of(const mlcp_pair *pairs, int n_pairs, const double p[2],
+                     double *a, double *b) {
+  int best = 0;
+  double best_share = -INFINITY;
+  for (int k = 0; k < n_pairs; k++) {
+    double next[2];
+    mlcp_next_vertex(pairs, n_pairs, k, next);
+    double area = mlcp_cross(pairs[k].u, next);
+    double share_a = mlcp_cross(p, next) / area;
+    double share_b = mlcp_cross(pairs[k].u, p) / area;
+    double share = smaller_of(share_a, share_b);
+    double turned = smaller_of(-share_a, -share_b);
+    if (turned > share) share = turned;
+    if (share > best_share) {
+      best_share = share;
+      best = k;
+      *a = share_a;
+      *b = share_b;
+    }
+  }
+  return best;
+}
+
+/* Puts a signed share on pair k of a set: beta+ or beta-. */
+static void add_share(double beta[], double share) {
+  beta[share >= 0 ? 0 : 1] += fabs(share);
+}
+
+/* The set's beta, which do not depend on slips. @return what is left of the limit. */
+static double split_shares(const mlcp_problem *problem, int friction,
+                           const double p[], double beta[]) {
+  const mlcp_friction *set = &problem->frictions[friction];
+  const mlcp_pair *pairs = problem->pairs + set->first_pair;
+  double p_t[2] = {p[set->first_row],
+                   set->n_base == 2 ? p[set->first_row + 1] : 0};
+  double *shares = beta + 2 * set->first_pair, sum;
+
+  for (int i = 0; i < 2 * set->n_pairs; i++) shares[i] = 0;
+  if (set->n_pairs == 1) {
+    const double *u = pairs[0].u;
+    double share =
+        (p_t[0] * u[0] + p_t[1] * u[1]) / (u[0] * u[0] + u[1] * u[1]);
+    add_share(shares, share);
+    sum = fabs(share);
+  } else {
+    double a = 0, b = 0;
+    int k = sector_of(pairs, set->n_pairs, p_t, &a, &b);
+    bool turned = k + 1 == set->n_pairs;
+    // rounding on a border may leave one share with the wrong sign
+    if (a * b < 0) *(fabs(a) < fabs(b) ? &a : &b) = 0;
+    add_share(shares + 2 * k, a);
+    add_share(shares + (turned ? 0 : 2 * (k + 1)), turned ? -b : b);
+    sum = fabs(a) + fabs(b);
+  }
+
+  double limit = set->limit;
+  if (set->normal >= 0) limit += set->coefficient * p[set->normal];
+  if (!(limit > 0)) limit = 0;
+
+  // at the boundary but for rounding: exactly at it
+  if (sum > 0 && fabs(limit - sum) <= 1e-13 * limit)
+    for (int i = 0; i < 2 * set->n_pairs; i++) shares[i] *= limit / sum;
+  return limit - sum;
+}
+
+/* A stick's slip is what rounding left, a slide's slack likewise; the smaller
+ * of the two, both in m/s, is taken for zero, as in |min(x, y)|. */
+static double split_lambda(const mlcp_problem *problem, int friction,
+                           const double w_t[], double left) {
+  const mlcp_friction *set = &problem->frictions[friction];
+  double slip = 0;
+  for (int k = 0; k < set->n_pairs; k++) {
+    const double *u = problem->pairs[set->first_pair + k].u;
+    double along = u[0] * w_t[0];
+    if (set->n_base == 2) along += u[1] * w_t[1];
+    if (fabs(along) > slip) slip = fabs(along);
+  }
+  if (left <= 0) return slip;
+
+  // most sticks are told without the diagonal, which is no less than this
+  int scale_row = set->normal >= 0 ? set->normal : set->first_row;
+  if (slip < left * problem->rows[scale_row].compliance) return 0;
+  double slack = left * mlcp_scale_of(mlcp_row_diagonal(problem, scale_row));
+  return slip >= slack ? slip : 0;
+}
+
+void mlcp_split_friction(const mlcp_problem *problem, int friction,
+                         const double p[], const double w[], double beta[],
+                         double *lambda) {
+  double left = split_shares(problem, friction, p, beta);
+  *lambda = split_lambda(problem, friction,
+                         w + problem->frictions[friction].first_row, left);
+}
+
 /* p_t = sum of the friction edges, which differs from p_t by rounding. */
 static void take_friction_edge_sums(const mlcp_problem *problem, int index,
                                     const double beta[], double p[]) {
@@ -156,8 +252,7 @@ double mlcp_complete(const mlcp_problem *problem, double scale,
   bool given = all_finite(solution->p, problem->n_rows);
   memset(solution->beta, 0, sizeof(double) * 2 * (size_t)problem->n_pairs);
   for (int i = 0; i < problem->n_frictions; i++) {
-    solution->lambda[i] =
-        mlcp_split_shares(problem, i, solution->p, solution->beta);
+    solution->lambda[i] = split_shares(problem, i, solution->p, solution->beta);
     take_friction_edge_sums(problem, i, solution->beta, solution->p);
   }
   mlcp_velocities(problem, solution->p, solution->v);
@@ -171,7 +266,7 @@ double mlcp_complete(const mlcp_problem *problem, double scale,
   }
   for (int i = 0; i < problem->n_frictions; i++) {
     const double *w = slips + problem->frictions[i].first_row;
-    solution->lambda[i] = mlcp_split_lambda(problem, i, w, solution->lambda[i]);
+    solution->lambda[i] = split_lambda(problem, i, w, solution->lambda[i]);
     worst = friction_violation(problem, solution, i, w, worst);
   }
   if (!given || !solution_is_finite(problem, solution)) return INFINITY;

@@ -1,4 +1,4 @@
-/* Products with a problem's rows. */
+/* Products with a problem's rows, and the polygons of its friction. */
 #ifndef ODE_MLCP_MLCP_MLCP_ROWS_H
 #define ODE_MLCP_MLCP_MLCP_ROWS_H
 
@@ -43,5 +43,18 @@ static inline double mlcp_scale_of(double diagonal) {
 /** u' (J M^-1 J' + compliance) u of the friction edge u of a set, as a scale. */
 double mlcp_friction_edge_diagonal(const mlcp_problem *problem,
                                    const mlcp_friction *set, const double u[2]);
+
+static inline double mlcp_cross(const double a[2], const double b[2]) {
+  return a[0] * b[1] - a[1] * b[0];
+}
+
+/** The vertex that follows pair k on the polygon: u_(k+1), or -u_0. */
+static inline void mlcp_next_vertex(const mlcp_pair *pairs, int n_pairs, int k,
+                                    double next[2]) {
+  double sign = k + 1 < n_pairs ? 1 : -1;
+  const double *u = pairs[k + 1 < n_pairs ? k + 1 : 0].u;
+  next[0] = sign * u[0];
+  next[1] = sign * u[1];
+}
 
 #endif
