@@ -661,7 +661,6 @@ static bool settle(second_order *s, const motion *from, double h, motion *to) {
   int n_worse = 0;
   s->unsettled = true;
   s->stays = false;
-  s->unrest = INFINITY;
   for (int round = 1;
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     s->again = round > 1;
@@ -681,7 +680,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to) {
     n_worse += round > 3 && !(change.share < last);
     s->stays = s->unsettled && change.share > STAYS * last &&
                change.share < last / STAYS;
-    last = s->unrest = change.share;
+    last = change.share;
     if (round > report->rounds) report->rounds = round;
   }
   return true;

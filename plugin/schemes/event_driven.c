@@ -571,34 +571,6 @@ static bool correct(event_state *w, double last) {
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* True if it may be joints with what does not move that keep the rounds from
- * ending. A mechanism that is free keeps its momentum instead. */
-static bool can_damp(const event_state *w) {
-  const force_list *forces = w->s.step->forces;
-  const world_snapshot *home = &w->s.home;
-  if (forces->first != NULL || forces->n_springs > 0) return false;
-  for (int j = 0; j < home->n_joints; j++)
-    if (home->joints[j].rows >= 0 &&
-        !(world_is_dynamic(home, home->joints[j].body[0]) &&
-          world_is_dynamic(home, home->joints[j].body[1])))
-      return true;
-  return false;
-}
-
-/* Rounds of contacts that do not end leave a step that may gain energy, and so do
- * those of bodies that turn by radians and that no joint holds. */
-static bool is_without_joints(const event_state *w) {
-  const world_contacts *contacts = &w->s.here->contacts;
-  const world_snapshot *home = &w->s.home;
-  bool held =
-      w->s.step->forces->first != NULL || w->s.step->forces->n_springs > 0;
-  for (int k = 0; k < contacts->n && !held; k++)
-    if (contacts->items[k].active) return true;
-  for (int j = 0; j < home->n_joints && !held; j++)
-    held = home->joints[j].rows >= 0;
-  return !held;
-}
-
 /* True if the step that was tried has more energy of motion at its end, with what
  * the projection holds (46), than it began with and known forces brought. */
 static bool gains_energy(const event_state *w, double h) {
@@ -620,36 +592,43 @@ static bool gains_energy(const event_state *w, double h) {
   return !(after <= most);
 }
 
+/* True if joints hold bodies that move alone, which then keep their momentum. */
+static bool is_free_mechanism(const event_state *w) {
+  const world_snapshot *home = &w->s.home;
+  bool any = false;
+  for (int j = 0; j < home->n_joints; j++) {
+    const world_joint *joint = &home->joints[j];
+    if (joint->rows < 0) continue;
+    if (!world_is_dynamic(home, joint->body[0]) ||
+        !world_is_dynamic(home, joint->body[1]))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the
  * rounds get no further at half a size than at the whole, no size will do: the rest of
- * the host's step is one of first order. */
+ * the host's step is one of first order. A free mechanism's is left as it is instead,
+ * unless that gains energy. */
 static bool try_step(event_state *w, double *size) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
-  const bool damps = can_damp(w);
-  const bool forces =
-      w->s.step->forces->first != NULL || w->s.step->forces->n_springs > 0;
-  const bool may_damp = damps || is_without_joints(w);
-  const int MOST_STAYED = 3;               /* sizes in a row */
-  const int MOST_FAILED = damps ? 10 : 20; /* sizes of the host's step */
-  const double CLOSE =
-      1e-3; /* of the rounds: then a smaller step gets closer */
-  double unrest = INFINITY;
+  const bool is_free = is_free_mechanism(w);
+  const int MOST_STAYED = 3;                 /* sizes in a row */
+  const int MOST_FAILED = is_free ? 20 : 10; /* sizes of the host's step */
   int n_stayed = 0;
   while (!w->crowded) {
     if (!event_try(w, *size)) return false;
     if (w->crowded || !w->s.unsettled) return true;
-    bool stays =
-        damps && (w->s.stays || (unrest < CLOSE && w->s.unrest > 0.5 * unrest));
-    n_stayed = stays ? n_stayed + 1 : 0;
-    unrest = w->s.unrest;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
+    n_stayed = w->s.stays ? n_stayed + 1 : 0;
     w->n_failed += smallest ? MOST_FAILED / 2 : 1;
     if (n_stayed < MOST_STAYED && !smallest && w->n_failed <= MOST_FAILED) {
       *size /= 2;
       continue;
     }
     event_report(w)->not_converged = 1;
-    if (!may_damp && (forces || !gains_energy(w, *size))) return true;
+    if (is_free && !gains_energy(w, *size)) return true;
     w->crowded = true;
   }
   return true;

@@ -74,9 +74,8 @@ struct second_order {
   bool *stiff;  /* [n_bodies] see second_order_find_stiff */
   bool detects; /* steps are cut where contacts begin or end to slip */
   /* of the last step tried */
-  bool unsettled; /* it did not settle: it is too large */
-  bool stays;     /* its rounds neither shrank nor grew */
-  double unrest;  /* how much the last round changed, as a part */
+  bool unsettled;                      /* it did not settle: it is too large */
+  bool stays;                          /* its rounds neither shrank nor grew */
   struct conserving_state *conserving; /* see conserving.h */
 };
 
