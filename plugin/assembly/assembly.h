@@ -62,6 +62,9 @@ void assembly_add_normal_impulse(assembly *a, int k, double impulse);
 /** w of contact k's normal row, m/s; NAN where it took no part. */
 double assembly_contact_w(const assembly *a, int k);
 
+/** m/s: what the normal row of contact k gives way by under its impulse. */
+double assembly_contact_yield(const assembly *a, int k);
+
 /** Impulse of a joint's row `i` of the host's, N s; 0 where it took no part. */
 double assembly_joint_impulse(const assembly *a, int joint, unsigned i);
 

@@ -42,6 +42,12 @@ double assembly_contact_w(const assembly *a, int k) {
          row_rate(row->J, body, a->x);
 }
 
+double assembly_contact_yield(const assembly *a, int k) {
+  if (a->contact_row[k] < 0) return 0;
+  return a->rows[a->contact_row[k]].compliance *
+         a->solution.p[a->contact_row[k]];
+}
+
 double assembly_joint_impulse(const assembly *a, int joint, unsigned i) {
   int rows = a->request.world->joints[joint].rows;
   int row = rows >= 0 ? a->joint_row[rows][i] : -1;

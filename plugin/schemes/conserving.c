@@ -19,7 +19,7 @@ static const double SMALL_ERROR = 1e-6;
 /* The compliance of a round as a part of a row's diagonal, for rows that say the
  * same. It counts from the impulse of the round before, so that none is left in
  * the end. */
-static const double COMPLIANCE = 1e-7;
+static const double COMPLIANCE = 1e-8;
 /* This part of what the end's projection did to the velocities is undone at the
  * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
 static const double CARRIED = 0.99;
@@ -297,6 +297,22 @@ static double keep_impulses(second_order *s) {
     }
   }
   return slip;
+}
+
+/* Beside joints a rigid contact's compliance counts from the impulse of the round
+ * before, as theirs does. Else impulses that compliances alone share out, as of four
+ * wheels, would come to rest a part in each round. */
+static void keep_pressed(second_order *s) {
+  for (int k = 0; k < s->here->contacts.n && s->middle.n_joint_rows > 0; k++) {
+    const world_contact *start = &s->here->contacts.items[k];
+    int m = s->middle_of[k];
+    if (m < 0 || !start->held || start->stop >= 0 || start->point.soft)
+      continue;
+    double yield = assembly_contact_yield(s->base.assembly, m);
+    s->middle.contacts.items[m].point.surface.motion[2] +=
+        yield - s->shift[3 * m + 2];
+    s->shift[3 * m + 2] = yield;
+  }
 }
 
 /* --- bodies ----------------------------------------------------------------- */
@@ -675,6 +691,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to) {
     if (round == 1)
       s->unsettled |= second_order_aim(s, &s->middle, s->u,
                                        second_order_energy(s, from, from->v));
+    keep_pressed(s);
     if (round > 3 && change.rounding && change.share > 0.5 * last)
       s->unsettled = false;
     n_worse += round > 3 && !(change.share < last);
