@@ -33,7 +33,7 @@ static double settle_curved(const gap_core *a, const gap_core *b, double scale,
     if (phi->best.separation > -curved_tolerance * scale) {
       gap_distance witness;
       double enough = phi->best.separation + curved_tolerance * scale;
-      gap_polish_witness(a, b, NULL, phi->best.n, scale, &witness);
+      gap_gjk(a, b, NULL, phi->best.n, scale, INFINITY, &witness);
       if (witness.upper <= fmax(upper, enough)) {
         upper = fmin(upper, witness.upper);
         phi->nearest = witness.simplex;
@@ -74,7 +74,7 @@ bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
   if (!(vec3_length(guess) > 0)) guess[2] = 1;
 
   gap_distance found;
-  gap_gjk(a, b, guess, scale, enough, &found);
+  gap_gjk(a, b, NULL, guess, scale, enough, &found);
   if (found.lower > enough) return false;
   phi->best = (gap_direction){.separation = found.lower};
   vec3_copy(phi->best.n, found.n);

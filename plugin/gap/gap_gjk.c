@@ -6,7 +6,7 @@
 
 /* Polytopes end within their number of corners; curved cores come closer by a
  * share in every round. What is left then is the search over all sides. */
-enum { ROUNDS = 100 };
+enum { ROUNDS = 30 };
 
 /* Bounds this close, relative to the coordinates, differ by rounding only. */
 static const double rounding = 4e-16;
@@ -128,8 +128,10 @@ static void search_simplex(const gap_simplex *simplex, nearest *best) {
     for (int j = i + 1; j < count; j++)
       for (int k = j + 1; k < count; k++) try_triangle(simplex, i, j, k, best);
 
-  nearest at = {.inside = true, .length2 = 0};
-  if (count == 4 && holds_origin(simplex, at.weight)) *best = at;
+  nearest at = {.inside = true};
+  if (count < 4 || !holds_origin(simplex, at.weight)) return;
+  nearest_from_weights(&at, simplex); // of a flat one rounding
+  nearest_keep(best, &at);
 }
 
 /* Keep the corners that carry the nearest point. */
@@ -151,36 +153,55 @@ static bool is_corner(const gap_simplex *simplex, const double w[3]) {
   return false;
 }
 
-/* The source of the next difference: two cores, or a list of points. */
+/* Two cores. While `still` a curved one is no more than its point that is furthest
+ * towards the other along the guess, on both ends of a cylinder: where s(n) is largest
+ * there, these are the nearest, and the bounds meet (certificates of test_gap_pair). */
 typedef struct search {
-  const gap_core *a, *b;
+  const gap_core *core[2];
   const double *shift; /* of A, or NULL */
-  const gap_difference *points;
-  int n_points;
+  double ends[2][2][3];
+  double scale;
+  bool still;
 } search;
+
+static void hold_still(search *over, const double guess[3]) {
+  for (int side = 0; side < 2; side++) {
+    const gap_core *core = over->core[side];
+    double *own = over->ends[side][0], *other = over->ends[side][1], arm[3];
+    if (core->kind == CORE_POLYTOPE) continue;
+    over->still = true;
+    for (int k = 0; k < 3; k++) arm[k] = side == 0 ? -guess[k] : guess[k];
+    gap_core_support(core, arm, own);
+    vec3_copy(other, own);
+    if (core->kind != CORE_CYLINDER) continue;
+    vec3_subtract(arm, core->centre, own);
+    vec3_add_scaled(other, 2 * vec3_dot(arm, core->axis), core->axis);
+  }
+}
+
+static void support(const search *over, int side, const double n[3],
+                    double point[3]) {
+  if (!over->still || over->core[side]->kind == CORE_POLYTOPE) {
+    gap_core_support(over->core[side], n, point);
+    return;
+  }
+  const double(*ends)[3] = over->ends[side];
+  vec3_copy(point, ends[vec3_dot(n, ends[1]) > vec3_dot(n, ends[0])]);
+}
 
 static void lowest_difference(const search *over, const double n[3],
                               gap_difference *lowest) {
-  if (over->points == NULL) {
-    double back[3];
-    vec3_negate(back, n);
-    gap_core_support(over->a, back, lowest->on_a);
-    gap_core_support(over->b, n, lowest->on_b);
-    vec3_subtract(lowest->w, lowest->on_a, lowest->on_b);
-    if (over->shift != NULL) vec3_add_scaled(lowest->w, 1, over->shift);
-    return;
-  }
-  int best = 0;
-  for (int i = 1; i < over->n_points; i++)
-    if (vec3_dot(n, over->points[i].w) < vec3_dot(n, over->points[best].w))
-      best = i;
-  *lowest = over->points[best];
+  double back[3];
+  vec3_negate(back, n);
+  support(over, 0, back, lowest->on_a);
+  support(over, 1, n, lowest->on_b);
+  vec3_subtract(lowest->w, lowest->on_a, lowest->on_b);
+  if (over->shift != NULL) vec3_add_scaled(lowest->w, 1, over->shift);
 }
 
 /* One more difference in the simplex; false when nothing is left to gain. */
-static bool advance(const search *over, double scale, double v[3],
-                    gap_distance *result) {
-  double n[3], length = vec3_length(v);
+static bool advance(const search *over, double v[3], gap_distance *result) {
+  double n[3], length = vec3_length(v), scale = over->scale;
   if (length <= rounding * scale) return result->upper = length, false;
   vec3_copy(n, v);
   vec3_normalise(n);
@@ -188,7 +209,7 @@ static bool advance(const search *over, double scale, double v[3],
   gap_difference lowest;
   lowest_difference(over, n, &lowest);
   double separation = vec3_dot(n, lowest.w);
-  if (separation > result->lower) {
+  if (separation > result->lower && !over->still) {
     result->lower = separation;
     vec3_copy(result->n, n);
   }
@@ -214,16 +235,19 @@ static bool advance(const search *over, double scale, double v[3],
   return true;
 }
 
-static void run(const search *over, const double guess[3], double scale,
-                double enough, gap_distance *result) {
+void gap_gjk(const gap_core *a, const gap_core *b, const double *shift,
+             const double guess[3], double scale, double enough,
+             gap_distance *result) {
+  search over = {.core = {a, b}, .shift = shift, .scale = scale};
   memset(result, 0, sizeof *result);
   result->lower = -INFINITY;
+  hold_still(&over, guess);
 
   gap_simplex *simplex = &result->simplex;
   double n[3], v[3];
   vec3_copy(n, guess);
   vec3_normalise(n);
-  lowest_difference(over, n, &simplex->corner[0]);
+  lowest_difference(&over, n, &simplex->corner[0]);
   simplex->count = 1;
   simplex->weight[0] = 1;
   vec3_copy(v, simplex->corner[0].w);
@@ -231,28 +255,11 @@ static void run(const search *over, const double guess[3], double scale,
   result->lower = vec3_dot(n, v);
   vec3_copy(result->n, n);
 
-  for (int round = 0; round < ROUNDS && result->lower <= enough; round++)
-    if (!advance(over, scale, v, result)) break;
-}
-
-void gap_gjk(const gap_core *a, const gap_core *b, const double guess[3],
-             double scale, double enough, gap_distance *result) {
-  search over = {.a = a, .b = b};
-  run(&over, guess, scale, enough, result);
-}
-
-void gap_gjk_shifted(const gap_core *a, const gap_core *b,
-                     const double shift[3], const double guess[3], double scale,
-                     gap_distance *result) {
-  search over = {.a = a, .b = b, .shift = shift};
-  run(&over, guess, scale, INFINITY, result);
-}
-
-void gap_gjk_points(const gap_difference points[], int count, double scale,
-                    gap_distance *result) {
-  static const double anywhere[3] = {0, 0, 1};
-  search over = {.points = points, .n_points = count};
-  run(&over, anywhere, scale, INFINITY, result);
+  for (int round = 0; round < ROUNDS && result->lower <= enough; round++) {
+    if (advance(&over, v, result)) continue;
+    if (!over.still || !(result->upper > 0)) break;
+    over.still = false;
+  }
 }
 
 void gap_simplex_points(const gap_simplex *simplex, double on_a[3],

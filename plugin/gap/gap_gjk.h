@@ -36,22 +36,13 @@ typedef struct gap_distance {
  * cores are then known to be further apart), when no progress is left to
  * rounding, or after a fixed number of rounds.
  *
+ * @param shift of A, or NULL; the simplex's points are those before it.
  * @param guess direction to start from, of any length > 0.
  * @param scale [m] size of the coordinates, for what rounding means.
  */
-void gap_gjk(const gap_core *a, const gap_core *b, const double guess[3],
-             double scale, double enough, gap_distance *result);
-
-/** As gap_gjk() with A moved by `shift`; the simplex's points are those of A
- *  before the move. */
-void gap_gjk_shifted(const gap_core *a, const gap_core *b,
-                     const double shift[3], const double guess[3], double scale,
-                     gap_distance *result);
-
-/** The nearest to the origin of the hull of `count` differences: as above on
- *  given points. `result->lower` is not used. */
-void gap_gjk_points(const gap_difference points[], int count, double scale,
-                    gap_distance *result);
+void gap_gjk(const gap_core *a, const gap_core *b, const double *shift,
+             const double guess[3], double scale, double enough,
+             gap_distance *result);
 
 /** The two points that the weighted sum stands for. */
 void gap_simplex_points(const gap_simplex *simplex, double on_a[3],

@@ -4,7 +4,6 @@
 
 #include "common/vec3.h"
 #include "gap/gap_outline.h"
-#include "gap/gap_polish.h"
 
 /* A corner this far outside, relative to the coordinates, still counts as
  * inside, so that stacked boxes of one size keep the same corners. */
@@ -281,16 +280,6 @@ static gap_feature nearest_feature(const gap_core *core,
   return gap_outline_feature(core, corners, count > 3 ? 3 : count);
 }
 
-/* Nearest points with A moved by `shift` along n, so that n stays. */
-static void draw_apart(const gap_patch_request *request, const double shift[3],
-                       gap_distance *apart) {
-  const gap_core *a = request->a, *b = request->b;
-  if (a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE)
-    gap_gjk_shifted(a, b, shift, request->n, request->scale, apart);
-  else
-    gap_polish_witness(a, b, shift, request->n, request->scale, apart);
-}
-
 /* The deepest point: the nearest points of the cores, or of the cores drawn
  * apart along n when they overlap. False where only a point that is covered
  * was asked for and there is none: the cores drawn apart are then nearest in
@@ -303,7 +292,8 @@ static bool write_witness(const gap_patch_request *request,
     double shift[3] = {0, 0, 0};
     vec3_add_scaled(shift, 0.01 * request->scale - request->separation,
                     request->n);
-    draw_apart(request, shift, &apart);
+    gap_gjk(request->a, request->b, shift, request->n, request->scale, INFINITY,
+            &apart);
     nearest = &apart.simplex;
   }
   double on_a[3], on_b[3], across[3];

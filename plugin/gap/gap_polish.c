@@ -17,7 +17,7 @@ static const double piece_depth = 0.05;
 /* Part of a core with the support function  d.base + sqrt(d' spread d). */
 typedef struct piece {
   double base[3], spread[9];
-  const gap_core *of; /* NULL: a corner */
+  bool curved; /* else a corner */
 } piece;
 
 static void rim_piece(const gap_core *core, double end, piece *rim) {
@@ -27,7 +27,7 @@ static void rim_piece(const gap_core *core, double end, piece *rim) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
       rim->spread[3 * i + j] = r2 * ((i == j) - core->axis[i] * core->axis[j]);
-  rim->of = core;
+  rim->curved = true;
 }
 
 /* The corners furthest along a direction, in that order. */
@@ -46,7 +46,7 @@ static int corner_pieces(const gap_core *core, const double direction[3],
     if (at == MOST_PIECES) continue;
     along[at] = reach;
     vec3_copy(pieces[at].base, core->corners[i]);
-    pieces[at].of = NULL;
+    pieces[at].curved = false;
   }
   int kept = 1;
   while (kept < count && along[kept] >= along[0] - depth) kept++;
@@ -60,7 +60,7 @@ static int collect_pieces(const gap_core *core, const double direction[3],
   if (core->kind == CORE_ELLIPSOID) {
     vec3_copy(pieces[0].base, core->centre);
     for (int i = 0; i < 9; i++) pieces[0].spread[i] = core->spread[i];
-    pieces[0].of = core;
+    pieces[0].curved = true;
     return 1;
   }
   double along = vec3_dot(direction, core->axis);
@@ -93,8 +93,8 @@ static void measure(const piece *a, const piece *b, const double n[3],
   vec3_subtract(at->gradient, a->base, b->base);
   at->value = vec3_dot(n, at->gradient);
   for (int i = 0; i < 9; i++) at->hessian[i] = 0;
-  if (a->of != NULL) subtract_curved(a, n, at);
-  if (b->of != NULL) subtract_curved(b, n, at);
+  if (a->curved) subtract_curved(a, n, at);
+  if (b->curved) subtract_curved(b, n, at);
 }
 
 /* Newton's step in `count` directions t across n; uphill where f bends up. */
@@ -240,73 +240,4 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
   for (int e = n_edges_a; e < n_edges; e++)
     for (int i = 0; i < n_a; i++)
       ascend(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, best);
-}
-
-/* The core's own, but for the end of a cylinder. */
-static void support_point(const piece *of, const double direction[3],
-                          double point[3]) {
-  vec3_copy(point, of->base);
-  if (of->of == NULL) return;
-  gap_core_support(of->of, direction, point);
-  if (of->of->kind != CORE_CYLINDER) return;
-  double arm[3];
-  vec3_subtract(arm, of->base, point);
-  vec3_add_scaled(point, vec3_dot(arm, of->of->axis), of->of->axis);
-}
-
-/* The point of a cylinder nearest to another point: a cap has more points
- * that are furthest along its normal than its rim. */
-static void nearest_in_cylinder(const gap_core *cylinder, const double point[3],
-                                double nearest[3]) {
-  double arm[3], along, across[3];
-  vec3_subtract(arm, point, cylinder->centre);
-  along = vec3_dot(arm, cylinder->axis);
-  vec3_copy(across, arm);
-  vec3_add_scaled(across, -along, cylinder->axis);
-  double length = vec3_length(across), half = cylinder->half_length;
-  vec3_copy(nearest, cylinder->centre);
-  vec3_add_scaled(nearest, fmax(-half, fmin(half, along)), cylinder->axis);
-  double kept =
-      length > cylinder->disc_radius ? cylinder->disc_radius / length : 1;
-  vec3_add_scaled(nearest, kept, across);
-}
-
-void gap_polish_witness(const gap_core *a, const gap_core *b,
-                        const double *shift, const double n[3], double scale,
-                        gap_distance *witness) {
-  static const double none[3] = {0, 0, 0};
-  const gap_core *cores[2] = {a, b};
-  const double *by = shift == NULL ? none : shift;
-  double towards[2][3]; /* the other */
-  piece on[2][MOST_PIECES];
-  int n_on[2], count = 0;
-  vec3_negate(towards[0], n);
-  vec3_copy(towards[1], n);
-  for (int side = 0; side < 2; side++)
-    n_on[side] = collect_pieces(cores[side], towards[side], piece_depth * scale,
-                                on[side]);
-
-  gap_difference points[MOST_PIECES * MOST_PIECES + 2 * MOST_PIECES];
-  for (int i = 0; i < n_on[0]; i++)
-    for (int j = 0; j < n_on[1]; j++) {
-      gap_difference *point = &points[count++];
-      support_point(&on[0][i], towards[0], point->on_a);
-      support_point(&on[1][j], towards[1], point->on_b);
-    }
-  for (int side = 0; side < 2; side++) {
-    const gap_core *other = cores[1 - side];
-    for (int i = 0; i < n_on[side] && other->kind == CORE_CYLINDER; i++) {
-      gap_difference *point = &points[count++];
-      double *own = side == 0 ? point->on_a : point->on_b, moved[3];
-      support_point(&on[side][i], towards[side], own);
-      vec3_copy(moved, own);
-      vec3_add_scaled(moved, side == 0 ? 1 : -1, by);
-      nearest_in_cylinder(other, moved, side == 0 ? point->on_b : point->on_a);
-    }
-  }
-  for (int i = 0; i < count; i++) {
-    vec3_subtract(points[i].w, points[i].on_a, points[i].on_b);
-    vec3_add_scaled(points[i].w, 1, by);
-  }
-  gap_gjk_points(points, count, scale, witness);
 }

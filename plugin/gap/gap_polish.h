@@ -2,7 +2,6 @@
 #ifndef ODE_MLCP_GAP_GAP_POLISH_H
 #define ODE_MLCP_GAP_GAP_POLISH_H
 
-#include "gap/gap_gjk.h"
 #include "gap/gap_sat.h"
 
 /**
@@ -18,15 +17,5 @@
  */
 void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
                 double scale, gap_direction *best);
-
-/**
- * Nearest points among the supports of n of two cores that are apart: their
- * distance is an upper bound of the cores'.
- *
- * @param shift of A, or NULL, as for gap_gjk_shifted().
- */
-void gap_polish_witness(const gap_core *a, const gap_core *b,
-                        const double *shift, const double n[3], double scale,
-                        gap_distance *witness);
 
 #endif
