@@ -91,7 +91,7 @@ typedef struct gap_contact {
 } gap_contact;
 
 enum {
-  /* keep the deepest contact and at most four that span the largest area */
+  /* keep the deepest contact, the two furthest apart and one on each side of them */
   GAP_REDUCE = 1
 };
 
@@ -130,9 +130,9 @@ int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
 enum { GAP_REDUCED_ROOM = 5 };
 
 /**
- * Thin a patch out: the deepest contact first, then those that span the
- * largest area in the plane across the deepest one's normal, at most four,
- * then others while there is room. Kept contacts stay as they are.
+ * Thin a patch out: the deepest contact first, then, seen along its normal, the
+ * two furthest apart and the furthest to each side of them, then others while
+ * there is room. Kept contacts stay as they are.
  *
  * @param count at most GAP_PAIR_ROOM.
  * @param keep  at most GAP_REDUCED_ROOM to have only what spans the patch.

@@ -25,46 +25,33 @@ static void look_along(const gap_contact contacts[], int count,
   }
 }
 
-static double doubled_area(const seen_points *seen, int i, int j, int k) {
-  const double *p = seen->at[i], *q = seen->at[j], *r = seen->at[k];
-  return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
-}
-
-/* Largest quadrilateral: over every diagonal the highest point on each side.
- * Ties go to the lower numbers. Without area the ends of the longest line.
- * @return how many of `corners` there are. */
-static int largest_corners(const seen_points *seen, int corners[CORNERS]) {
-  double most = 0, longest = 0;
-  int n_corners = 1, line[2] = {0, 0};
-  corners[0] = 0;
+/* The two that are furthest apart, and of the others the furthest on each side of their
+ * line. Ties go to the lower numbers. @return how many of `corners` there are. */
+static int outermost(const seen_points *seen, int corners[CORNERS]) {
+  double longest = 0, sides[2] = {0, 0};
+  int count = 2, far[2] = {-1, -1};
+  corners[0] = corners[1] = 0;
   for (int i = 0; i < seen->count; i++)
     for (int j = i + 1; j < seen->count; j++) {
       double dx = seen->at[j][0] - seen->at[i][0];
       double dy = seen->at[j][1] - seen->at[i][1];
-      if (dx * dx + dy * dy > longest) {
-        longest = dx * dx + dy * dy;
-        line[0] = i;
-        line[1] = j;
-      }
-      int left = -1, right = -1;
-      double up = 0, down = 0;
-      for (int k = 0; k < seen->count; k++) {
-        double area = doubled_area(seen, i, j, k);
-        if (area > up) up = area, left = k;
-        if (area < down) down = area, right = k;
-      }
-      if (!(up - down > most * (1 + 1e-9))) continue;
-      most = up - down;
-      n_corners = 0;
-      corners[n_corners++] = i;
-      corners[n_corners++] = j;
-      if (left >= 0) corners[n_corners++] = left;
-      if (right >= 0) corners[n_corners++] = right;
+      if (!(dx * dx + dy * dy > longest * (1 + 1e-9))) continue;
+      longest = dx * dx + dy * dy;
+      corners[0] = i;
+      corners[1] = j;
     }
-  if (most > 1e-12 * longest || !(longest > 0)) return n_corners;
-  corners[0] = line[0];
-  corners[1] = line[1];
-  return 2;
+  const double *p = seen->at[corners[0]], *q = seen->at[corners[1]];
+  for (int k = 0; k < seen->count; k++) {
+    const double *r = seen->at[k];
+    double area = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+    int side = area < 0;
+    if (!(fabs(area) > sides[side] * (1 + 1e-9) + 1e-12 * longest)) continue;
+    sides[side] = fabs(area);
+    far[side] = k;
+  }
+  for (int side = 0; side < 2; side++)
+    if (far[side] >= 0) corners[count++] = far[side];
+  return count;
 }
 
 int gap_reduce(gap_contact contacts[], int count, int keep) {
@@ -81,7 +68,7 @@ int gap_reduce(gap_contact contacts[], int count, int keep) {
   seen_points seen;
   int corners[CORNERS];
   look_along(contacts, count, &seen);
-  int n_corners = largest_corners(&seen, corners);
+  int n_corners = outermost(&seen, corners);
 
   bool wanted[GAP_PAIR_ROOM] = {true};
   int left = 1;
