@@ -242,8 +242,8 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
 typedef struct ode_mlcp_surface {
   dSurfaceParameters parameters; /* as in a dContact */
   dVector3 fdir1;                /* unit, with dContactFDir1; made tangential */
-  int reduce; /* 1: of a patch keep the deepest point and at most four that
-                 span the largest area */
+  int reduce; /* 1: of a patch keep the deepest point, the two furthest apart and
+                 the furthest to each side of them */
 
   /* 0, or the friction set is the normal impulse times the polygon of these
    * vertices and their opposites, in place of mu: along fdir1 and normal x

@@ -9,6 +9,8 @@
 
 /* One that slides along another for long comes no nearer to an answer. */
 enum { MOST_QUERIES = 200 };
+/* Of a mesh: with more no stride is known to be safe. */
+enum { MOST_CONTACTS = 32 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
@@ -82,7 +84,9 @@ typedef struct sweep {
   const gap_sweep_request *request;
   gap_sweep_result *result;
   bool mesh; /* one of them: many gaps, each along a normal of its own */
-  gap_geom placed[2]; /* at the start */
+  gap_geom placed[2];                  /* at the start */
+  gap_contact contacts[MOST_CONTACTS]; /* where it was looked last */
+  int count;
 } sweep;
 
 static void place(const gap_mover *mover, const gap_geom *start, double share,
@@ -106,22 +110,16 @@ static void place(const gap_mover *mover, const gap_geom *start, double share,
 
 /* The gap at a share, at most `margin`: what is more is not looked for.
  * @return gap_status */
-static int gap_at(sweep *w, double share, double margin, double *gap,
-                  double normal[3]) {
-  gap_contact contact[1];
+static int look(sweep *w, double share, double margin, int room, double *gap) {
   gap_geom placed[2];
   for (int side = 0; side < 2; side++)
     place(&w->request->mover[side], &w->placed[side], share, &placed[side]);
   w->result->queries++;
   double before = w->context->work;
-  int count = gap_query_placed(w->context, placed, margin, 0, contact, 1);
+  w->count = gap_query_placed(w->context, placed, margin, 0, w->contacts, room);
   w->result->work += w->context->work - before;
-  *gap = margin;
-  memset(normal, 0, 3 * sizeof *normal);
-  if (count <= 0) return count;
-  *gap = contact[0].gap;
-  vec3_copy(normal, contact[0].normal);
-  return GAP_OK;
+  *gap = w->count > 0 ? w->contacts[0].gap : margin;
+  return w->count < 0 ? w->count : GAP_OK;
 }
 
 int gap_sweep_contact(gap_context *context, const dGeomID geom[2],
@@ -138,34 +136,23 @@ int gap_sweep_contact(gap_context *context, const dGeomID geom[2],
 
 /* --- bounds on speed ------------------------------------------------------ */
 
-/* The most that a mover comes along -n (into the other); without a normal, in
- * any direction: m a share. */
+/* The most that a mover comes along sign n; with n NULL, in any direction: m a
+ * share. */
 static double speed_along(const gap_mover *mover, double reach, double share,
                           const double n[3], double sign) {
   if (mover->pose == NULL || share >= mover->stops) return 0;
   double most = mover->stops < 1 ? 0 : -INFINITY;
-  bool any = n[0] == 0 && n[1] == 0 && n[2] == 0;
   for (int i = 0; i < 3; i++)
-    most = fmax(most, any ? vec3_length(mover->linear[i])
-                          : sign * vec3_dot(n, mover->linear[i]));
+    most = fmax(most, n == NULL ? vec3_length(mover->linear[i])
+                                : sign * vec3_dot(n, mover->linear[i]));
   return most + (mover->turning > 0 ? mover->turning * reach : 0);
 }
 
-static double relative_speed(const sweep *w, double share) {
+/* That of both: how fast the gap along n can close. */
+static double approach(const sweep *w, double share, const double n[3]) {
   const gap_sweep_request *r = w->request;
-  static const double none[3] = {0, 0, 0};
-  return speed_along(&r->mover[0], r->extent[0].reach, share, none, 1) +
-         speed_along(&r->mover[1], r->extent[1].reach, share, none, 1);
-}
-
-static double approach(const sweep *w, double share, const double normal[3]) {
-  const gap_sweep_request *r = w->request;
-  double any = relative_speed(w, share);
-  if (w->mesh || (normal[0] == 0 && normal[1] == 0 && normal[2] == 0))
-    return any;
-  return fmin(
-      any, speed_along(&r->mover[0], r->extent[0].reach, share, normal, -1) +
-               speed_along(&r->mover[1], r->extent[1].reach, share, normal, 1));
+  return speed_along(&r->mover[0], r->extent[0].reach, share, n, -1) +
+         speed_along(&r->mover[1], r->extent[1].reach, share, n, 1);
 }
 
 /* The most that the rate of the gap along one normal can change, m a share^2. */
@@ -241,7 +228,7 @@ static int stride_along(sweep *w, double share, double above, double aim,
   double bend = rate_change(w), way = longest;
   *stride = 0;
   for (int i = 0; i < TRIES && way > 0; i++) {
-    double there;
+    double there = 0;
     int status = separation_along(w, n, of_mesh, share + way, &there);
     if (status != GAP_OK) return status;
     there -= aim;
@@ -256,32 +243,29 @@ static int stride_along(sweep *w, double share, double above, double aim,
   return GAP_OK;
 }
 
-/* The same where one of the two is a mesh that stands: along all normals of what is
- * near, and no further than what is not near can come. */
-static int stride_on_mesh(sweep *w, double share, double margin, double aim,
-                          double longest, double *stride) {
-  enum { ROOM = 32 };
-  gap_contact contacts[ROOM];
-  gap_geom placed[2];
-  int side = gap_geom_is_mesh(&w->placed[0]) ? 1 : 0;
-  double speed = relative_speed(w, share);
+/* The same along all normals of what was seen within a margin; no further than what
+ * was not seen can come. A mesh must stand. */
+static int find_stride(sweep *w, double share, double margin, double aim,
+                       double longest, double *stride) {
+  const gap_sweep_request *r = w->request;
   *stride = 0;
-  if (gap_geom_is_mesh(&w->placed[side]) ||
-      w->request->mover[1 - side].pose != NULL || !(speed > 0))
-    return GAP_OK;
-  for (int i = 0; i < 2; i++)
-    place(&w->request->mover[i], &w->placed[i], share, &placed[i]);
-  int count = gap_query_placed(w->context, placed, margin, 0, contacts, ROOM);
-  if (count < 0) return count;
-  if (count == ROOM) return GAP_OK;
-  double way = fmin(longest, (margin - aim) / speed);
-  for (int k = 0; k < count && way > 0; k++) {
-    double surface[3];
-    vec3_copy(surface, contacts[k].point);
-    vec3_add_scaled(surface, (side == 0 ? -0.5 : 0.5) * contacts[k].gap,
-                    contacts[k].normal);
-    int status = stride_along(w, share, contacts[k].gap - aim, aim,
-                              contacts[k].normal, surface, way, &way);
+  for (int side = 0; side < 2; side++)
+    if (gap_geom_is_mesh(&w->placed[side]) && r->mover[side].pose != NULL)
+      return GAP_OK;
+  double way = longest, deepest;
+  if (w->mesh) {
+    int status = look(w, share, margin, MOST_CONTACTS, &deepest);
+    if (status != GAP_OK || w->count == MOST_CONTACTS) return status;
+    way = fmin(way, (margin - aim) / approach(w, share, NULL));
+  }
+  for (int k = 0; k < w->count && way > 0; k++) {
+    const gap_contact *contact = &w->contacts[k];
+    double surface[3], half = 0.5 * contact->gap;
+    vec3_copy(surface, contact->point);
+    vec3_add_scaled(surface, gap_geom_is_mesh(&w->placed[0]) ? half : -half,
+                    contact->normal);
+    int status = stride_along(w, share, contact->gap - aim, aim,
+                              contact->normal, surface, way, &way);
     if (status != GAP_OK) return status;
   }
   *stride = way;
@@ -294,22 +278,21 @@ static int close_in(sweep *w, double aim, double low, double at_low,
   gap_sweep_result *result = w->result;
   double weight_low = at_low, weight_high = at_high;
   /* the deepest way out of a mesh jumps: then a place is all there is to find */
-  double near = 0.1 * w->request->tolerance / relative_speed(w, low);
+  double near = 0.1 * w->request->tolerance / approach(w, low, NULL);
   for (int i = 0; i < 100 && high - low > fmax(near, 1e-16); i++) {
-    double gap, normal[3];
-    double middle =
-        low + (high - low) * weight_low / (weight_low - weight_high);
+    double gap,
+        middle = low + (high - low) * weight_low / (weight_low - weight_high);
     if (i % 4 == 3 || !(middle > low && middle < high))
       middle = 0.5 * (low + high);
     if (!(middle > low && middle < high)) break;
-    int status = gap_at(w, middle, fabs(aim) + at_low + 1, &gap, normal);
+    int status = look(w, middle, fabs(aim) + at_low + 1, 1, &gap);
     if (status != GAP_OK) return status;
     double value = gap - aim;
     if (value <= 0) {
       high = middle;
       weight_high = value;
       weight_low /= 2;
-      vec3_copy(result->normal, normal);
+      vec3_copy(result->normal, w->contacts[0].normal);
       if (-value <= w->request->tolerance) break;
     } else {
       low = middle;
@@ -324,15 +307,19 @@ static int close_in(sweep *w, double aim, double low, double at_low,
 static int advance(sweep *w) {
   const gap_sweep_request *request = w->request;
   gap_sweep_result *result = w->result;
-  double share = 0, gap, normal[3], aim = NAN;
+  double share = 0, gap = 0, margin = 0, aim = NAN;
   double last_share = 0, last_above = NAN;
+  bool looked = false;
   for (;;) {
-    double speed = relative_speed(w, share);
-    double margin =
-        margin_of(w, (1 - share) * speed + request->depth + request->tolerance);
-    int status = gap_at(w, share, margin, &gap, normal);
+    double speed = approach(w, share, NULL);
+    int status = GAP_OK;
+    if (!looked) {
+      margin = margin_of(
+          w, (1 - share) * speed + request->depth + request->tolerance);
+      status = look(w, share, margin, 1, &gap);
+    }
     if (status != GAP_OK) return status;
-    bool beyond = gap >= margin; /* that far away at least */
+    bool beyond = w->count == 0; /* that far away at least */
     if (share == 0) {
       result->start_gap = beyond && !w->mesh ? INFINITY : gap;
       double from = isnan(request->start_gap) ? gap : request->start_gap;
@@ -342,63 +329,43 @@ static int advance(sweep *w) {
     if (!beyond && share > 0 && above <= request->tolerance) {
       result->hits = true;
       result->share = share;
-      vec3_copy(result->normal, normal);
+      vec3_copy(result->normal, w->contacts[0].normal);
       if (above >= -request->tolerance || isnan(last_above)) return GAP_OK;
       return close_in(w, aim, last_share, last_above, share, above);
     }
-    if (beyond) memset(normal, 0, sizeof normal);
-    double rate = approach(w, share, normal);
-    double next = next_stop(w, share);
-    if (!(rate > 0)) {
-      if (next >= 1) return GAP_OK;
-      last_share = share;
-      last_above = above;
-      share = next;
-      continue;
-    }
-    double way = fmax(above, 0.5 * request->tolerance) / rate, stride = 0;
-    if (!beyond && share + way < next) {
-      static const double none[3] = {0, 0, 0};
-      status =
-          w->mesh ? stride_on_mesh(w, share, margin, aim, next - share, &stride)
-                  : stride_along(w, share, above, aim, normal, none,
-                                 next - share, &stride);
+    double rate = speed, next = next_stop(w, share), to = next;
+    if (!beyond && !w->mesh)
+      rate = fmin(rate, approach(w, share, w->contacts[0].normal));
+    looked = false;
+    if (rate > 0) {
+      double way = fmax(above, 0.5 * request->tolerance) / rate, stride = 0;
+      if (!beyond && share + way < next)
+        status = find_stride(w, share, margin, aim, next - share, &stride);
       if (status != GAP_OK) return status;
-      way = fmax(way, stride);
+      to = fmin(share + fmax(way, stride), next);
     }
-    double to = share + way;
-    if (to >= next) {
-      if (next >= 1) return GAP_OK;
-      to = next;
-    } else if (result->queries > 3 && !beyond && above < last_above) {
+    if (to >= 1) return GAP_OK;
+    if (to < next && result->queries > 3 && !beyond && above < last_above) {
       /* bounds are far from what happens: go to where the gap would close, if
-       * it has closed there, or cannot have done in between */
+       * it has closed there, or cannot have done in between; but what is behind
+       * a mesh is not seen any more */
       double secant =
           share + above * (share - last_share) / (last_above - above);
       if (secant > to && secant < next) {
-        double there, normal_there[3];
-        status = gap_at(w, secant, margin, &there, normal_there);
+        status = look(w, secant, margin, 1, &gap);
         if (status != GAP_OK) return status;
-        if (there - aim <= request->tolerance) {
-          result->hits = true;
-          result->share = secant;
-          vec3_copy(result->normal, normal_there);
-          if (there - aim >= 0) return GAP_OK;
-          return close_in(w, aim, share, above, secant, there - aim);
-        }
-        /* but what is behind a mesh is not seen any more */
-        if (!w->mesh && above + there - aim > speed * (secant - share))
-          to = secant;
+        looked = gap - aim <= request->tolerance ||
+                 (!w->mesh && above + gap - aim > speed * (secant - share));
+        if (looked) to = secant;
       }
     }
     last_share = share;
     last_above = above;
-    if (!(to > share)) to = nextafter(share, 2);
-    share = to;
+    share = to > share ? to : nextafter(share, 2);
     if (result->queries >= MOST_QUERIES ||
         (double)result->work >= request->most) {
       result->hits = result->ran_out = true;
-      result->share = share;
+      result->share = looked ? last_share : share;
       return GAP_OK;
     }
   }
