@@ -66,26 +66,31 @@ static bool find_on_half_space(const gap_core *a, const gap_core *b,
   return phi->best.separation <= enough;
 }
 
-bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
-                       double enough, gap_phi *phi) {
-  if (b->half_space) return find_on_half_space(a, b, scale, enough, phi);
-  double guess[3];
-  vec3_subtract(guess, a->centre, b->centre);
-  if (!(vec3_length(guess) > 0)) guess[2] = 1;
-
-  gap_distance found;
-  gap_gjk(a, b, NULL, guess, scale, enough, &found);
-  if (found.lower > enough) return false;
-  phi->best = (gap_direction){.separation = found.lower};
-  vec3_copy(phi->best.n, found.n);
-  phi->apart = found.upper > rounding * scale;
-  phi->nearest = found.simplex;
+bool gap_distance_settle(const gap_core *a, const gap_core *b, double scale,
+                         double enough, const gap_distance *found,
+                         gap_phi *phi) {
+  if (found->lower > enough) return false;
+  phi->best = (gap_direction){.separation = found->lower};
+  vec3_copy(phi->best.n, found->n);
+  phi->apart = found->upper > rounding * scale;
+  phi->nearest = found->simplex;
   // cores that were not seen apart have a gap of 0 at most
-  double upper = phi->apart ? found.upper : rounding * scale;
+  double upper = phi->apart ? found->upper : rounding * scale;
 
   bool flat = a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE;
   upper = flat ? settle_polytopes(a, b, scale, upper, phi)
                : settle_curved(a, b, scale, upper, phi);
   phi->certificate = fmax(upper - phi->best.separation, 0) + rounding * scale;
   return phi->best.separation <= enough;
+}
+
+bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
+                       double enough, gap_phi *phi) {
+  if (b->half_space) return find_on_half_space(a, b, scale, enough, phi);
+  double guess[3];
+  vec3_subtract(guess, a->centre, b->centre);
+  if (!(vec3_length(guess) > 0)) guess[2] = 1;
+  gap_distance found;
+  gap_gjk(a, b, NULL, guess, scale, enough, &found);
+  return gap_distance_settle(a, b, scale, enough, &found, phi);
 }

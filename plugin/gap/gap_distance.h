@@ -22,4 +22,9 @@ typedef struct gap_phi {
 bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
                        double enough, gap_phi *phi);
 
+/** The same from what gap_gjk() found of them, none of which is a half-space. */
+bool gap_distance_settle(const gap_core *a, const gap_core *b, double scale,
+                         double enough, const gap_distance *found,
+                         gap_phi *phi);
+
 #endif

@@ -173,11 +173,11 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
   gap_distance near;
   gap_direction best;
   gap_phi phi = {.apart = false};
-  gap_gjk(at->core, surface, NULL, at->triangle->normal, at->scale,
-          at->margin + radius, &near);
-  if (near.lower > at->margin + radius) return 0;
-  if (near.upper > 0 && !gap_distance_find(at->core, surface, at->scale,
-                                           at->margin + radius, &phi))
+  double enough = at->margin + radius;
+  gap_gjk(at->core, surface, NULL, at->triangle->normal, at->scale, enough,
+          &near);
+  if (near.upper > 0 &&
+      !gap_distance_settle(at->core, surface, at->scale, enough, &near, &phi))
     return 0;
   if (phi.apart) {
     best = phi.best;
