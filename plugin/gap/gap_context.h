@@ -35,7 +35,7 @@ typedef struct gap_context {
   gap_tree region; /* of the triangles of one mesh that are near another */
   memory_block triangles[2], contacts, found;
   memory_block points;     /* of a hull that is being made */
-  memory_block found_here; /* by gap_collide() */
+  memory_block found_here; /* by gap_collide() and gap_sweep() */
   char error[GAP_ERROR_ROOM];
   double work; /* convex pieces that were asked about so far */
 } gap_context;

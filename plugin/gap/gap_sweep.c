@@ -84,8 +84,8 @@ typedef struct sweep {
   const gap_sweep_request *request;
   gap_sweep_result *result;
   bool mesh; /* one of them: many gaps, each along a normal of its own */
-  gap_geom placed[2];                  /* at the start */
-  gap_contact contacts[MOST_CONTACTS]; /* where it was looked last */
+  gap_geom placed[2];    /* at the start */
+  gap_contact *contacts; /* [MOST_CONTACTS] where it was looked last */
   int count;
 } sweep;
 
@@ -375,6 +375,10 @@ int gap_sweep(gap_context *context, const gap_sweep_request *request,
               gap_sweep_result *result) {
   sweep w = {.context = context, .request = request, .result = result};
   *result = (gap_sweep_result){.start_gap = INFINITY};
+  w.contacts = memory_block_reserve(&context->found_here, context->source,
+                                    MOST_CONTACTS, sizeof *w.contacts);
+  if (w.contacts == NULL)
+    return gap_context_fail(context, request->geom[0], GAP_NO_MEMORY, NULL);
   for (int side = 0; side < 2; side++) {
     gap_geom_place(request->geom[side], &w.placed[side]);
     if (w.placed[side].geom == NULL) return GAP_OK;
