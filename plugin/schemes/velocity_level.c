@@ -13,22 +13,19 @@ typedef struct velocity_level {
   double *v, *v_free; /* [6 n_bodies] */
 } velocity_level;
 
-static bool reserve_island(velocity_level *s, const scheme_step *step) {
-  int n = s->world.n_bodies;
-  arena_start(&s->base.arena);
-  return (ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
-          ARENA_TAKE(&s->base.arena, s->v_free, 6 * n)) ||
-         outcome_no_memory(step->out);
-}
-
-/* v+ where no row acts. */
-static void find_free_velocities(velocity_level *s, scheme_step *step) {
+/* v at the start of the step, and v+ where no row acts. */
+static bool find_velocities(velocity_level *s, const scheme_step *step) {
   const world_snapshot *world = &s->world;
+  arena_start(&s->base.arena);
+  if (!ARENA_TAKE(&s->base.arena, s->v, 6 * world->n_bodies) ||
+      !ARENA_TAKE(&s->base.arena, s->v_free, 6 * world->n_bodies))
+    return outcome_no_memory(step->out);
   for (int b = 0; b < world->n_bodies; b++) {
     memcpy(s->v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
     host_body_free_velocity(&world->bodies[b], step->step_size,
                             s->v_free + 6 * b);
   }
+  return true;
 }
 
 /* Stops that are near take part from the start. */
@@ -55,15 +52,15 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
   }
 }
 
-static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
+static bool solve_island(void *state, scheme_step *step) {
+  velocity_level *s = state;
   const dStepperIsland *island = step->islands;
   world_settings settings = scheme_settings(step);
   settings.gyroscopic = true;
-  if (!corrects) settings.erp = 0;
+  if (step->options->scheme == ODE_MLCP_SCHEME_AP) settings.erp = 0;
   if (!world_read(&s->world, &settings, island, 1, step->out) ||
-      !reserve_island(s, step))
+      !find_velocities(s, step))
     return false;
-  find_free_velocities(s, step);
   choose_stops(s, step->step_size);
   if (!world_recall(&s->matcher, &s->world, &s->world.contacts, step->memory,
                     NULL, INFINITY))
@@ -88,22 +85,14 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   return true;
 }
 
-static bool solve_ap(void *state, scheme_step *step) {
-  return solve_island(state, step, false);
-}
-
 const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
                           .by_island = true,
                           .keeps_contacts = true,
                           .state_size = sizeof(velocity_level),
-                          .solve = solve_ap};
-
-static bool solve_ah(void *state, scheme_step *step) {
-  return solve_island(state, step, true);
-}
+                          .solve = solve_island};
 
 const scheme SCHEME_AH = {.id = ODE_MLCP_SCHEME_AH,
                           .by_island = true,
                           .keeps_contacts = true,
                           .state_size = sizeof(velocity_level),
-                          .solve = solve_ah};
+                          .solve = solve_island};
