@@ -31,7 +31,7 @@ static void nearest_from_weights(nearest *at, const gap_simplex *simplex) {
 
 /* The foot of the origin on a line or plane gives the better direction, where
  * it is the point that the weights stand for; of slivers it is not. The length
- * stays that of a point that is surely in the hull. */
+ * stays that of a point that is surely in the hull ("corner on edge"). */
 static void prefer_foot(nearest *at, const double foot[3], double size) {
   double apart[3];
   vec3_subtract(apart, foot, at->v);

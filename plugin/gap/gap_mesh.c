@@ -95,7 +95,8 @@ static bool goes_on_flat(const meeting *at, int edge) {
 }
 
 /* Faces and edges of the core cross edges that only the cutting into triangles
- * made: the gap is even there, and greater or less further on. */
+ * made: the gap is even there, and greater or less further on ("cube slides over
+ * mesh"). */
 static bool is_artefact(const meeting *at, const gap_contact *contact) {
   unsigned on_core = gap_feature_type(contact->feature[0]);
   unsigned type = gap_feature_type(contact->feature[1]);
@@ -133,18 +134,9 @@ static int add_patch(const meeting *at, const gap_patch_request *request,
   return 0;
 }
 
-/* How far the core's centre is along n from the triangle. */
-static double centre_along(const meeting *at, const double n[3]) {
-  double arm[3];
-  vec3_subtract(arm, at->core->centre, at->triangle->corners[0]);
-  return vec3_dot(n, arm);
-}
-
-/* May the core, which reaches through the triangle, leave along n? Not
- * towards the side that most of it is behind. */
+/* May the core, which reaches through the triangle, leave along n? */
 static bool may_leave(const void *context, const double n[3]) {
-  const meeting *at = context;
-  return centre_along(at, n) > 0 && is_outermost(at, n);
+  return is_outermost(context, n);
 }
 
 /* The shortest way out of the surface that there is at the triangle. */
@@ -157,6 +149,7 @@ static bool leave_along(const meeting *at, const gap_core *surface,
     return best->separation > -INFINITY;
   }
   gap_polish(at->core, surface, found, at->scale, best);
+  // which has a top that another start comes to ("behind a sheet")
   gap_polish(at->core, surface, at->triangle->normal, at->scale, best);
   return best->separation > -INFINITY;
 }
@@ -185,7 +178,8 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
     if (is_outermost(at, best.n)) {
       request.nearest = &phi.nearest;
     } else {
-      // it is nearest where a neighbour is nearer, and may still be over its middle
+      // it is nearest where a neighbour is nearer, and may still be over its middle ("cube
+      // slides over mesh")
       if (!(vec3_dot(best.n, at->triangle->normal) > 0)) return 0;
       vec3_copy(best.n, at->triangle->normal);
       best.separation = gap_core_separation(at->core, surface, best.n);
@@ -193,8 +187,9 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
     }
   } else {
     /* From behind it came through, or is in a hollow whose walls look away. At a ridge
-     * it is in front of one of the sides. */
-    if (!(centre_along(at, at->triangle->normal) > 0) ||
+     * it is in front of one of the sides ("behind a sheet"). */
+    vec3_subtract(between, at->core->centre, at->triangle->corners[0]);
+    if (!(vec3_dot(between, at->triangle->normal) > 0) ||
         !leave_along(at, surface, near.n, &best))
       return 0;
     request.covered_only = true;
@@ -220,7 +215,7 @@ static double top_height(const gap_triangle *triangle, const double n[3]) {
 
 /* Around a ridge, leaving along the normal of one side leaves the other, too:
  * of two neighbours, a way out that is longer than one that clears both is no
- * contact. */
+ * contact ("cube of triangles"). */
 static bool is_cleared_by(const gap_triangle *deep, const gap_contact *longer,
                           const gap_triangle *other,
                           const gap_contact *shorter) {

@@ -87,7 +87,7 @@ static bool is_crossing(gap_feature on_a) {
 static void add_contact(collection *into, const double at[2], double high,
                         double low, const gap_feature id[2]) {
   const gap_patch_request *request = into->request;
-  // no point is deeper than s(n): less is rounding, or a face not quite flat
+  // no point is deeper than s(n): less is rounding, or a face not quite flat ("parallel")
   double apart_by = fmax(high - low, request->separation);
   double gap = apart_by - request->a->radius - request->b->radius;
   if (gap > request->margin || into->count == GAP_PAIR_ROOM) return;
@@ -104,7 +104,7 @@ static void add_contact(collection *into, const double at[2], double high,
     vec3_add_scaled(apart, -vec3_dot(apart, request->n), request->n);
     if (!(vec3_length(apart) < same_point * request->scale)) continue;
     /* an end of A says more than where it leaves B beside that, which may be a
-     * cut that only the triangles of a surface made */
+     * cut that only the triangles of a surface made ("ends beside seams") */
     if (is_crossing(into->contacts[i].feature[0]) && !is_crossing(id[0]))
       into->contacts[i] = *contact;
     return;
@@ -198,7 +198,8 @@ cut_by_face(const collection *into, const gap_outline *on_a,
   return count;
 }
 
-/* Height of an outline at a cut point; at its own corner, the corner's. */
+/* Height of an outline at a cut point; at its own corner, the corner's
+ * ("near touching"). */
 static double height_at(const collection *into, const gap_outline *outline,
                         const cut_point *point, int side) {
   if (gap_feature_type(point->id[side]) != GAP_FACE)
