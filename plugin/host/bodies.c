@@ -57,7 +57,7 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
   bool falls = !body->kinematic && dBodyGetGravityMode(id);
   if (falls) dWorldGetGravity(dBodyGetWorld(id), given);
   real_read(gravity, given, 3);
-  const host_field fields[] = {
+  host_field fields[] = {
       {"position", body->position, 3}, {"rotation", body->rotation, 9},
       {"linear velocity", body->v, 3}, {"angular velocity", body->v + 3, 3},
       {"force", body->force, 3},       {"torque", body->force + 3, 3},

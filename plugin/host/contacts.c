@@ -111,7 +111,7 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
 
   const real3_copy axis = real3(given->fdir1);
   const double depth = geom->depth;
-  const host_field fields[] = {
+  host_field fields[] = {
       {"pos", contact->position, 3},
       {"depth", &depth, 1},
       {"fdir1", axis.at, given->surface.mode & dContactFDir1 ? 3 : 0}};

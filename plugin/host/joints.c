@@ -381,7 +381,7 @@ void host_joint_find_soft(host_joint_rows *joint, const host_body bodies[],
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
   const host_rows *rows = &joint->rows;
   for (unsigned i = 0; i < rows->count; i++) {
-    const host_field fields[] = {
+    host_field fields[] = {
         {"a constraint row", rows->J[i][0], 12},
         {"a target velocity or a position error", &rows->rhs[i], 1},
         {"CFM", &rows->cfm[i], 1}};
@@ -400,7 +400,7 @@ const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
       return "a force limit";
     }
   }
-  const host_field force = {"a motor's force", rows->force[0], 12};
+  host_field force = {"a motor's force", rows->force[0], 12};
   return host_not_finite(&force, 1, value);
 }
 
