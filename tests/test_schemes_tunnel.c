@@ -222,8 +222,12 @@ static void test_bullets_and_rods_meet_walls(void) {
   for (int k = 0; k < N_SCHEMES; k++) check_bullets(SCHEMES[k]);
 }
 
-/* Steps of second order that have had their events, or their budget. */
-static void test_what_ends_in_first_order_meets_them(void) {
+/* Steps of second order that look for no events, or that have had theirs, or their
+ * budget. */
+static void test_what_ends_without_events_meets_them(void) {
+  check_bullets("scheme=gap events=off");
+  check_bullets("scheme=trapezoid events=off");
+  check_bullets("scheme=conserving events=off");
   check_bullets("scheme=trapezoid max-events=0");
   check_bullets("scheme=conserving max-events=0");
   check_bullets("scheme=conserving budget=1");
@@ -1086,8 +1090,8 @@ int main(int n_arguments, char *arguments[]) {
       {"edges are met at any speed", test_edges_are_met_at_any_speed},
       {"edges are met on arms", test_edges_are_met_on_arms},
       {"bullets and rods meet walls", test_bullets_and_rods_meet_walls},
-      {"what ends in first order meets them",
-       test_what_ends_in_first_order_meets_them},
+      {"what ends without events meets them",
+       test_what_ends_without_events_meets_them},
       {"without sweeps they pass", test_without_sweeps_they_pass},
       {"two fast bodies meet", test_two_fast_bodies_meet},
       {"geoms off centre are swept", test_geoms_off_centre_are_swept},

@@ -208,7 +208,8 @@ static void tick(void *context) {
 /* Schemes with events look for themselves where they can ask for contacts. */
 static bool sweeps(const world_stepper *stepper) {
   return stepper->options.sweep &&
-         (stepper->scheme->event == NULL || stepper->contacts.function == NULL);
+         (stepper->scheme->event == NULL || !stepper->options.events ||
+          stepper->contacts.function == NULL);
 }
 
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
