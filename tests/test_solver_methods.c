@@ -496,7 +496,7 @@ static void test_continuation_of_moving_boxes(void) {
   CU_ASSERT(n_solved >= MOST * SEEDS * 3 / 4);
 }
 
-/* An interior point alone, with motors that reach their high limit, their low one, and
+/* Interior points alone, straight and along the curve, with motors that reach their high limit, their low one, and
  * none: v = 1 + p, so that p = -1 if it may. */
 static void test_interior_of_motors(void) {
   const struct {
@@ -512,12 +512,15 @@ static void test_interior_of_motors(void) {
     problem_add_row(&problem, body, -1, along, NULL, 0, motors[i].low,
                     motors[i].high);
   }
-  open_work(&work, &problem.mlcp);
-  CU_ASSERT(interior_point_solve(&work, 1));
-  CU_ASSERT(work.residual <= work.target);
-  for (int i = 0; i < 4; i++)
-    CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], motors[i].p, 1e-9);
-  close_work(&work);
+  for (int k = 0; k < 2; k++) {
+    open_work(&work, &problem.mlcp);
+    CU_ASSERT(k == 0 ? interior_point_solve(&work)
+                     : interior_point_follow(&work));
+    CU_ASSERT(work.residual <= work.target);
+    for (int i = 0; i < 4; i++)
+      CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], motors[i].p, 1e-9);
+    close_work(&work);
+  }
   problem_release(&problem);
 }
 

@@ -481,6 +481,17 @@ bool body_blocks_factor(body_blocks *blocks) {
   return six_is_wide() ? factor_wide(blocks) : factor_all(blocks);
 }
 
+int body_blocks_sign(const body_blocks *blocks) {
+  int sign = 1;
+  for (int k = 0; k < blocks->n; k++)
+    for (int i = 0; i < 6; i++) {
+      bool swapped = blocks->exchanged[k] && blocks->pivot[6 * k + i] != i;
+      bool negative = blocks->diagonal[BODY_BLOCK * (size_t)k + 7 * i] < 0;
+      if (swapped != negative) sign = -sign;
+    }
+  return sign;
+}
+
 void body_blocks_solve(const body_blocks *blocks, double x[]) {
   if (six_is_wide())
     solve_wide(blocks, x);

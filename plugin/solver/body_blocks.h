@@ -86,6 +86,9 @@ double body_blocks_products(const body_blocks *blocks);
  *  (symmetric) not positive definite. */
 bool body_blocks_factor(body_blocks *blocks);
 
+/** 1 or -1: the sign of the determinant of what was factored. */
+int body_blocks_sign(const body_blocks *blocks);
+
 /** x [6 n], by body: the right-hand side in, the solution out. */
 void body_blocks_solve(const body_blocks *blocks, double x[]);
 

@@ -113,38 +113,22 @@ static bool pivot_from_guess(solve_work *work, const double guess[]) {
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
  * to, and from nothing the path ends more often, and no later. */
-static bool follow_interior(solve_work *work, const double guess[]) {
+static bool go_inside(solve_work *work, const double guess[]) {
   (void)guess;
   take_guess(work, NULL);
-  return interior_point_solve(work, 1);
+  return interior_point_solve(work);
 }
 
-/* Past the turning points at which an interior point gets stuck, from there. */
+static bool follow_turns(solve_work *work, const double guess[]) {
+  (void)guess;
+  take_guess(work, NULL);
+  return interior_point_follow(work);
+}
+
+/* What is left at the best point are corners close by. */
 static bool lead_on(solve_work *work, const double guess[]) {
   (void)guess;
   return continuation_by_pivots(work);
-}
-
-/* An interior point from the best point, with products that belong to the residual
- * there: the path from it is another one. Where that leads to no better point, larger
- * products do, up to those of a point of which nothing is known. */
-static bool restart_interiors(solve_work *work, const double guess[]) {
-  const double growth = 3;     // of products after a failure
-  const double worth_it = 0.9; // of the residual
-  double share = 1, before = INFINITY;
-  for (;;) {
-    share = work->best_residual < worth_it * before ? 1 : growth * share;
-    before = work->best_residual;
-    double start = share * before * before;
-    if (start > 1) return false;
-    solve_work_restore_best(work);
-    work->stage = SOLVER_STAGE_INTERIOR;
-    if (interior_point_solve(work, start)) return true;
-    if (is_over(work)) return false;
-    work->stage = SOLVER_STAGE_HOMOTOPY;
-    if (lead_on(work, guess)) return true;
-    if (is_over(work)) return false;
-  }
 }
 
 /* In order of cost. A stage begins at what it takes, and leaves the best point. */
@@ -153,9 +137,10 @@ static const struct {
   bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
               {SOLVER_STAGE_PIVOTS, pivot_from_guess},
-              {SOLVER_STAGE_INTERIOR, follow_interior},
+              {SOLVER_STAGE_INTERIOR, go_inside},
               {SOLVER_STAGE_HOMOTOPY, lead_on},
-              {SOLVER_STAGE_INTERIOR, restart_interiors}};
+              {SOLVER_STAGE_INTERIOR, follow_turns},
+              {SOLVER_STAGE_HOMOTOPY, lead_on}};
 
 /* The guess if it is good enough, else stage after stage until one reaches the target,
  * or comes to what will do.
