@@ -184,7 +184,7 @@ static void match_rate(const int body[2], double J[2][6], const double apart[3],
     double share = missing / vec3_dot(turning, turning);
     vec3_add_scaled(J[0] + 3, share, turning);
     vec3_add_scaled(J[1] + 3, -share, turning);
-  } else if (vec3_length(passing) > least) {
+  } else if (vec3_length(passing) > least) { /* test_schemes_conserving */
     double share = missing / vec3_dot(passing, passing);
     for (int i = 0; i < 3; i++) passing[i] *= share;
     add_balanced(J, apart, passing);
@@ -202,7 +202,8 @@ static double alike(const double a[2][6], const double b[2][6]) {
 }
 
 /* Rows along axes of the world: the mean is exact, as arms change by
- * h u x (r + r+) / 2. */
+ * h u x (r + r+) / 2. To match its rate as well costs a hanging chain of twelve a third
+ * more rounds, and a loaded bridge gains (test_schemes_conserving). */
 static bool goes_straight(const double J0[2][6], const double J1[2][6]) {
   return vec3_dot(J0[0], J0[0]) > 0 &&
          memcmp(J0[0], J1[0], 3 * sizeof J0[0][0]) == 0;
