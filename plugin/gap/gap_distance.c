@@ -29,22 +29,18 @@ static double settle_curved(const gap_core *a, const gap_core *b, double scale,
   double n0[3];
   vec3_copy(n0, phi->best.n);
   gap_polish(a, b, n0, scale, &phi->best);
-  for (int pass = 0; pass < 2; pass++) {
-    if (phi->best.separation > -curved_tolerance * scale) {
-      gap_distance witness;
-      double enough = phi->best.separation + curved_tolerance * scale;
-      gap_gjk(a, b, NULL, phi->best.n, scale, INFINITY, &witness);
-      if (witness.upper <= fmax(upper, enough)) {
-        upper = fmin(upper, witness.upper);
-        phi->nearest = witness.simplex;
-        phi->apart = true;
-      }
+  if (phi->best.separation > -curved_tolerance * scale) {
+    gap_distance witness;
+    double enough = phi->best.separation + curved_tolerance * scale;
+    gap_gjk(a, b, NULL, phi->best.n, scale, INFINITY, &witness);
+    if (witness.upper <= fmax(upper, enough)) {
+      upper = fmin(upper, witness.upper);
+      phi->nearest = witness.simplex;
+      phi->apart = true;
     }
-    if (pass == 1 || upper - phi->best.separation <= curved_tolerance * scale)
-      break;
-    upper = fmin(upper, gap_expand(a, b, scale, &phi->best));
   }
-  return upper;
+  if (upper - phi->best.separation <= curved_tolerance * scale) return upper;
+  return fmin(upper, gap_expand(a, b, scale, &phi->best));
 }
 
 /* The lowest point of a core over a half-space, and its foot. */
