@@ -280,12 +280,14 @@ static bool compress(event_state *w) {
   return solve_impact(w, w->now.v, NULL);
 }
 
-/* An impact acts on all that touches: what parts before it may be driven together. */
+/* An impact acts on all that touches: what parts before it may be driven together. What
+ * overlaps and parts has some way to go first. */
 static void choose_struck(event_state *w) {
   world_contacts *contacts = &w->s.here->contacts;
   for (int k = 0; k < contacts->n; k++) {
     const host_contact *point = &contacts->items[k].point;
-    contacts->items[k].active |= point->gap <= hair_touch(point->position);
+    contacts->items[k].active |=
+        fabs(point->gap) <= hair_touch(point->position);
   }
 }
 
