@@ -343,7 +343,8 @@ static void test_schemes_may_be_added(void) {
 
 /* --- who reads a setting ---------------------------------------------------- */
 
-/* A margin that a step is to be seen with is what the collision function gets. */
+/* A margin that a step is to be seen with is what the collision function gets; looks
+ * within a step may need less. */
 typedef struct margin_seen {
   scene *s;
   dGeomID geoms[2];
@@ -353,7 +354,8 @@ typedef struct margin_seen {
 static int collide_and_see(void *context, dWorldID world,
                            ode_mlcp_contact_list *list) {
   margin_seen *seen = context;
-  seen->margin = ode_mlcp_pair_margin(list, seen->geoms[0], seen->geoms[1]);
+  seen->margin = fmax(
+      seen->margin, ode_mlcp_pair_margin(list, seen->geoms[0], seen->geoms[1]));
   return scene_collide(seen->s, world, list);
 }
 
