@@ -32,7 +32,7 @@
  * along u it follows its normal as a square's row at its limit does, across u it answers
  * as an active row of softness |sigma| / L would. Without that second term edges swing
  * about the slip for ever. No step is the last one for its active set alone, so that
- * small steps end a stage.
+ * small steps end a stage; Newton's method on impulses gives the last digits.
  *
  * From where an interior point got stuck nothing but a handful of rows is wrong, and
  * these are stubborn: all stages but the first go by pivots (pivots.c), which follow the
@@ -533,12 +533,92 @@ static void refine(continuation *c) {
   }
 }
 
+/* ---- the last digits of circles ------------------------------------------------ */
+
+/* prox where nothing is soft. */
+static const double rigid_prox = 1e-6;
+
+/* The states of p - w / A, linear about it: along y = p - w / A the impulse of a circle
+ * that slides is at the limit, across it is an active row of compliance A (|y| - L) / L.
+ * Near a solution that is right for what hardly slides, too, whose sigma has no
+ * direction. */
+static void look_from_impulses(continuation *c) {
+  solve_work *work = c->work;
+  double *p = work->p;
+  for (int r = 0; r < c->box->n_rows; r++)
+    c->open[r] = p[r] - work->w[r] / c->box->diagonal[r];
+  bring_in(c, c->open, c->trial_p, work->state);
+  active_set_put_at_limits(work, p);
+  for (int k = 0; k < c->n_circles; k++) {
+    const circle *q = &c->circles[k];
+    const double *y = c->open + q->row;
+    double *at = p + q->row, *slip = c->slip + q->row,
+           length = hypot(y[0], y[1]);
+    if (work->state[q->row] != ROW_ON_CIRCLE) continue;
+    double radius = radius_of(q, p);
+    double size = c->box->diagonal[q->row] * (length - radius) +
+                  work->softness[q->row] * radius;
+    double share = length > 0 ? 1 / length : 0;
+    double off = radius - share * (y[0] * at[0] + y[1] * at[1]);
+    for (int d = 0; d < 2; d++) {
+      slip[d] = -size * share * y[d];
+      at[d] += off * share * y[d];
+    }
+  }
+}
+
+/* What rows lack there: across y alone where a circle slides. */
+static void find_lacks(continuation *c) {
+  solve_work *work = c->work;
+  const double *p = work->p, *w = work->w;
+  for (int r = 0; r < c->box->n_rows; r++)
+    work->r[r] = work->state[r] == ROW_ACTIVE ? -w[r] : 0;
+  for (int k = 0; k < c->n_circles; k++) {
+    const circle *q = &c->circles[k];
+    int r = q->row;
+    if (work->state[r] != ROW_ON_CIRCLE) continue;
+    double radius = radius_of(q, p), length = hypot(c->open[r], c->open[r + 1]);
+    double compliance =
+        radius > 0 ? c->box->diagonal[r] * (length - radius) / radius : 0;
+    double lack = q->u[0] * (w[r + 1] + compliance * p[r + 1]) -
+                  q->u[1] * (w[r] + compliance * p[r]);
+    work->r[r] = lack * q->u[1];
+    work->r[r + 1] = -lack * q->u[0];
+  }
+}
+
+/* Newton's method on impulses from the iterate, as long as a step halves the residual;
+ * the iterate stays where none does. */
+static void polish(continuation *c) {
+  solve_work *work = c->work;
+  const box_problem *box = c->box;
+  size_t bytes = sizeof *work->p * (size_t)box->n_rows;
+  double first = work->residual, before = INFINITY, prox = c->prox;
+  memcpy(c->anchor, work->p, bytes);
+  c->prox = larger_of(0.1 * prox, rigid_prox);
+  soften(c);
+  while (work->residual > work->target && work->residual <= 0.5 * before) {
+    before = work->residual;
+    look_from_impulses(c);
+    box_velocities(box, work->p, work->v);
+    box_slips(box, work->v, work->p, work->w);
+    if (!factor(c, work->p) || !solve_work_spend(work, work->cost.solve)) break;
+    find_lacks(c);
+    box_system_solve(&work->blocks, &c->coupled, &work->weights, work->r,
+                     work->dv, work->dp, work->scratch);
+    work->iterations++;
+    memcpy(work->kept_p, work->p, bytes);
+    for (int r = 0; r < box->n_rows; r++) work->kept_p[r] += work->dp[r];
+    take(c, work->kept_p);
+  }
+  c->prox = prox;
+  if (!(work->residual <= first)) take(c, c->anchor);
+}
+
 /* ---- the continuation --------------------------------------------------------- */
 
 /* What prox goes down to at last: a tenth of the least compliance that a limited row has
  * of its own, so that a stage takes nine tenths of an error away. */
-static const double rigid_prox = 1e-6;
-
 static double last_prox_of(const box_problem *box) {
   const double share = 0.1, least = 1e-10;
   double own = INFINITY;
@@ -570,7 +650,8 @@ static bool run(continuation *c, bool from_nothing) {
   const bool curved = c->n_circles > 0;
   const int hard = curved ? 0 : 8; // steps after which prox goes down gently
   const double first_share = curved ? 0.1 : 1e-2; // of the residual, as prox
-  const double small = 1e-3; // of the residual: what rows of circles may miss
+  const double small = 1e-2; // of the residual: what rows of circles may miss
+  const double near = 0.1;   // from such a residual last digits are tried
   // where more rows than that ask for another state than they had, it was a heap's
   const double most_share = 0.1;
   const double most_work = 40; // factorisations: two interior points
@@ -587,7 +668,7 @@ static bool run(continuation *c, bool from_nothing) {
   double least_prox = at_once  ? last_prox
                       : curved ? rigid_prox
                                : larger_of(last_prox, over_enough * work->soon);
-  double most_spent = work->spent + most_work;
+  double most_spent = smaller_of(work->spent + most_work, work->budget);
   double residual = work->residual, failed_prox = 0, halved = residual;
   int n_failures = 0, n_idle = 0;
   c->factored_prox = -1;
@@ -606,13 +687,14 @@ static bool run(continuation *c, bool from_nothing) {
     bool ok = run_stage(c, most_spent);
     if (c->gives_up) break;
     if (ok) take(c, work->kept_p);
+    if (ok && curved && work->residual < near) polish(c);
     if (curved && work->best_residual < 0.5 * halved) {
       halved = work->best_residual;
-      most_spent = work->spent + most_work;
+      most_spent = smaller_of(work->spent + most_work, work->budget);
     }
     if (ok && work->residual <= far_off * residual) {
       double before = residual;
-      memcpy(c->anchor, work->kept_p, bytes);
+      memcpy(c->anchor, work->p, bytes);
       residual = work->residual;
       if (residual <= work->target) {
         refine(c);
