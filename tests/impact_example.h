@@ -27,6 +27,21 @@ typedef struct impact_example {
   double v[EXAMPLE_VELOCITIES];
 } impact_example;
 
+/** The collision of these, into which it points. */
+static inline ode_mlcp_impact_problem
+collision_of(int n_velocities, int n_contacts, int n_tangents, const double M[],
+             const double Jn[], const double Jt[], const double mu[],
+             const double v[]) {
+  return (ode_mlcp_impact_problem){.n_velocities = n_velocities,
+                                   .n_contacts = n_contacts,
+                                   .n_tangents = n_tangents,
+                                   .M = M,
+                                   .Jn = Jn,
+                                   .Jt = Jt,
+                                   .mu = mu,
+                                   .v = v};
+}
+
 static inline const char *impact_example_name(int index) {
   static const char *const names[IMPACT_EXAMPLES] = {
       "rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack"};

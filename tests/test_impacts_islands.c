@@ -66,14 +66,7 @@ static void add_ball(several *it) {
   static const double M[9] = {3, 0, 0, 0, 3, 0, 0, 0, 0.3};
   static const double Jn[3] = {0, 1, 0}, Jt[3] = {1, 0, 0.25}, mu[1] = {0.4};
   static const double v[3] = {0.7, -2.5, 1.1};
-  const ode_mlcp_impact_problem ball = {.n_velocities = 3,
-                                        .n_contacts = 1,
-                                        .n_tangents = 1,
-                                        .M = M,
-                                        .Jn = Jn,
-                                        .Jt = Jt,
-                                        .mu = mu,
-                                        .v = v};
+  const ode_mlcp_impact_problem ball = collision_of(3, 1, 1, M, Jn, Jt, mu, v);
   add(it, &ball, 1);
 }
 

@@ -332,14 +332,7 @@ static void rest_on(collision *it, const double row[], double seen[][MOST_S],
 static void draw(collision *it, test_random *random, int kind, int m, int T) {
   int s = 2 + (int)test_uniform(random, 0, m * (1 + T) > 8 ? 6 : 3);
   memset(it, 0, sizeof *it);
-  it->problem = (ode_mlcp_impact_problem){.n_velocities = s,
-                                          .n_contacts = m,
-                                          .n_tangents = T,
-                                          .M = it->M,
-                                          .Jn = it->Jn,
-                                          .Jt = it->Jt,
-                                          .mu = it->mu,
-                                          .v = it->v};
+  it->problem = collision_of(s, m, T, it->M, it->Jn, it->Jt, it->mu, it->v);
   double heavy = pow(10, test_uniform(random, -2, 2));
   for (int i = 0; i < s; i++)
     it->M[i * s + i] = heavy * test_uniform(random, 0.3, 2);
@@ -548,14 +541,8 @@ static ode_mlcp_impact *make_slot(double skew, double mass, double speed) {
   double Jn[9] = {0, 1, -1, 1, skew, 0, -1, skew, 0};
   double Jt[9] = {0, 0, 0, -skew, 1, 0, skew, 1, 0};
   const double mu[3] = {0.5, 0.5, 0.5}, v[3] = {0, 0, speed};
-  const ode_mlcp_impact_problem problem = {.n_velocities = 3,
-                                           .n_contacts = 3,
-                                           .n_tangents = 1,
-                                           .M = M,
-                                           .Jn = Jn,
-                                           .Jt = Jt,
-                                           .mu = mu,
-                                           .v = v};
+  const ode_mlcp_impact_problem problem =
+      collision_of(3, 3, 1, M, Jn, Jt, mu, v);
   return make_impact(&problem);
 }
 

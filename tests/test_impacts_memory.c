@@ -90,14 +90,8 @@ static void test_too_many_modes(void) {
     mu[i] = 0.5;
     v[i] = -1;
   }
-  const ode_mlcp_impact_problem problem = {.n_velocities = S,
-                                           .n_contacts = N,
-                                           .n_tangents = 1,
-                                           .M = M,
-                                           .Jn = Jn,
-                                           .Jt = Jt,
-                                           .mu = mu,
-                                           .v = v};
+  const ode_mlcp_impact_problem problem =
+      collision_of(S, N, 1, M, Jn, Jt, mu, v);
   ode_mlcp_impact *impact;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
                         ODE_MLCP_IMPACT_DONE);

@@ -37,14 +37,7 @@ static void make_collision(collision *it, test_random *random, int m, int T) {
   for (int i = 0; i < s; i++) it->v[i] = test_uniform(random, -1, 1);
   // every other contact has no friction at all now and then
   if (test_uniform(random, 0, 1) < 0.2) it->mu[0] = 0;
-  it->problem = (ode_mlcp_impact_problem){.n_velocities = s,
-                                          .n_contacts = m,
-                                          .n_tangents = T,
-                                          .M = it->M,
-                                          .Jn = it->Jn,
-                                          .Jt = it->Jt,
-                                          .mu = it->mu,
-                                          .v = it->v};
+  it->problem = collision_of(s, m, T, it->M, it->Jn, it->Jt, it->mu, it->v);
 }
 
 /* So few coordinates that contacts bear on each other: several solutions are

@@ -392,14 +392,8 @@ static void test_friction_without_limit(void) {
     Jt[0] = Jt[6 + 1] = Jt[12 + 3] = Jt[18 + 4] = 1;
     const double mu[2] = {INFINITY, 0.4};
     const double v[6] = {0.7, -2.3, -1, -0.4, 1.1, -0.2};
-    const ode_mlcp_impact_problem problem = {.n_velocities = 6,
-                                             .n_contacts = 2,
-                                             .n_tangents = 2,
-                                             .M = M,
-                                             .Jn = Jn,
-                                             .Jt = Jt,
-                                             .mu = mu,
-                                             .v = v};
+    const ode_mlcp_impact_problem problem =
+        collision_of(6, 2, 2, M, Jn, Jt, mu, v);
     ode_mlcp_impact *impact;
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
                           ODE_MLCP_IMPACT_DONE);
@@ -437,14 +431,8 @@ static void test_pyramid(void) {
   const double cosine = cos(0.4), sine = sin(0.4);
   const double Jt[6] = {cosine, sine, 0, -sine, cosine, 0};
   double v[3] = {0, 0, -1.3};
-  const ode_mlcp_impact_problem problem = {.n_velocities = 3,
-                                           .n_contacts = 1,
-                                           .n_tangents = 2,
-                                           .M = M,
-                                           .Jn = Jn,
-                                           .Jt = Jt,
-                                           .mu = mu,
-                                           .v = v};
+  const ode_mlcp_impact_problem problem =
+      collision_of(3, 1, 2, M, Jn, Jt, mu, v);
   double worst = 0, worst_of_sets = 0, least = INFINITY;
   for (int k = 0; k < 24; k++) {
     double angle = 0.02 + 2 * M_PI * k / 24, speed = k % 3 == 0 ? 0.7 : 2.3;
