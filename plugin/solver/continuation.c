@@ -588,7 +588,7 @@ static void find_lacks(continuation *c) {
 }
 
 /* Newton's method on impulses from the iterate, as long as a step halves the residual;
- * the iterate stays where none does. */
+ * the iterate stays where none does. kept_p is its end. */
 static void polish(continuation *c) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
@@ -613,6 +613,7 @@ static void polish(continuation *c) {
   }
   c->prox = prox;
   if (!(work->residual <= first)) take(c, c->anchor);
+  memcpy(work->kept_p, work->p, bytes);
 }
 
 /* ---- the continuation --------------------------------------------------------- */
@@ -629,8 +630,9 @@ static double last_prox_of(const box_problem *box) {
 }
 
 /* Where prox may go down to that at last, the active set is looked for there at once:
- * contacts are so soft themselves that few rows change. */
-static const double soft_enough = 1e-9;
+ * contacts are so soft themselves that few rows change. The rounds of conserving, at
+ * 1e-9, are not: a cart on mecanum wheels takes 22 factorisations a step for 55. */
+static const double soft_enough = 2e-9;
 
 /* The states of the iterate, from which a stage begins. */
 static void begin(continuation *c, bool from_nothing) {
@@ -694,7 +696,7 @@ static bool run(continuation *c, bool from_nothing) {
     }
     if (ok && work->residual <= far_off * residual) {
       double before = residual;
-      memcpy(c->anchor, work->p, bytes);
+      memcpy(c->anchor, work->kept_p, bytes);
       residual = work->residual;
       if (residual <= work->target) {
         refine(c);
