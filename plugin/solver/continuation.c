@@ -666,10 +666,11 @@ static bool run(continuation *c, bool from_nothing) {
   const box_problem *box = c->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
   const double last_prox = last_prox_of(box);
+  const double end = solve_work_cheap_end(work);
   const bool at_once = last_prox >= soft_enough && !curved;
   double least_prox = at_once  ? last_prox
                       : curved ? rigid_prox
-                               : larger_of(last_prox, over_enough * work->soon);
+                               : larger_of(last_prox, over_enough * end);
   double most_spent = smaller_of(work->spent + most_work, work->budget);
   double residual = work->residual, failed_prox = 0, halved = residual;
   int n_failures = 0, n_idle = 0;
@@ -702,7 +703,7 @@ static bool run(continuation *c, bool from_nothing) {
         refine(c);
         return true;
       }
-      if (!isfinite(residual) || residual <= work->soon) break;
+      if (!isfinite(residual) || residual <= end) break;
       n_failures = 0;
       double next = smaller_of(usual_shrink * c->prox, first_share * residual);
       if (c->n_steps > hard) next = larger_of(next, hard_shrink * c->prox);

@@ -14,7 +14,7 @@ bool continuation_reserve(solve_work *work, bool circles);
  *
  * @param from_nothing  work->p tells nothing: all rows are active at first
  * @return true when the target is reached; else work->p is the best iterate, with
- *         which it stopped where that is good enough (work->soon).
+ *         which it stopped where that is good enough (solve_work_cheap_end).
  */
 bool continuation_solve(solve_work *work, bool from_nothing);
 

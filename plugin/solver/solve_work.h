@@ -39,9 +39,7 @@ typedef struct solve_work {
   struct continuation *continuation;
 
   double target; /* residual to be reached */
-  double
-      enough;  /* >= target: what ends a cascade whose cheap stages are over */
-  double soon; /* target .. enough: what ends it at any time */
+  double enough; /* >= target: what will do */
   long factorisations, iterations, pivots;
 
   /* counted and never timed, so that a step has the same bits on every machine;
@@ -55,6 +53,13 @@ void solve_work_set_cost(solve_work *work);
 
 /** Whether `cost` more is within the budget; it is spent then. */
 bool solve_work_spend(solve_work *work, double cost);
+
+/** Rows few enough to be looked for one by one, and their last digits, which cost a
+ *  factorisation or two, too: scenes of joints are to keep their laws to 1e-11. */
+bool solve_work_has_few_rows(const solve_work *work);
+
+/** The residual that ends a cheap stage: what will do, of few rows the target. */
+double solve_work_cheap_end(const solve_work *work);
 
 /** Not even a factorisation is left. */
 bool solve_work_is_spent(const solve_work *work);

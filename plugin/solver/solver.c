@@ -82,20 +82,12 @@ static bool is_over(const solve_work *work) {
 
 /* ---- the stages -------------------------------------------------------------- */
 
-/* Rows few enough to be looked for one by one, and their last digits, which cost a
- * factorisation or two, too: scenes of joints are to keep their laws to 1e-11. */
-enum { FEW_ROWS = 150 };
-
-static bool has_few_rows(const solve_work *work) {
-  return work->box.n_rows <= FEW_ROWS;
-}
-
 /* From last step's impulses, spread anew: by continuation, or, where compliance
  * couples rows (friction polygons of more than four edges), by their active set. Few
  * rows also from nothing. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
   (void)guess; // work->p is it
-  if (work->n_known == 0 && !has_few_rows(work)) return false;
+  if (work->n_known == 0 && !solve_work_has_few_rows(work)) return false;
   spread_impulses(work, true);
   box_project(&work->box, work->p);
   solve_work_evaluate(work);
@@ -106,7 +98,7 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
 }
 
 static bool pivot_from_guess(solve_work *work, const double guess[]) {
-  if (!has_few_rows(work)) return false;
+  if (!solve_work_has_few_rows(work)) return false;
   take_guess(work, guess);
   return pivots_finish(work, 50 + work->box.n_rows / 8);
 }
@@ -154,7 +146,8 @@ static bool run_stages(solve_work *work, const double guess[]) {
   work->stage = SOLVER_STAGE_WARM;
   take_guess(work, guess);
   if (work->residual <= work->target) return true;
-  if (work->residual <= smaller_of(work->soon, nearly * work->target))
+  if (work->residual <=
+      smaller_of(solve_work_cheap_end(work), nearly * work->target))
     return false;
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
     work->stage = stages[i].name;
@@ -193,7 +186,6 @@ static void set_limits(solve_work *work, const solver_options *options,
   work->enough = work->target;
   if (isfinite(options->budget))
     work->enough = larger_of(work->target, share * options->acceptable);
-  work->soon = has_few_rows(work) ? work->target : work->enough;
 }
 
 /* Room for the iterates of work->box, and nothing spent yet. */
