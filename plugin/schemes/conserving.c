@@ -42,7 +42,7 @@ struct conserving_state {
   double *start_v;             /* [6 n_bodies] */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *end_of;         /* [here's contacts] contact in `there`, -1: lost */
-  extra_row *end_rows; /* what velocities at the end obey beside joints: */
+  extra_row *end_rows; /* what velocities at the end obey beside joints */
 };
 
 bool conserving_reserve(second_order *s) {

@@ -332,6 +332,14 @@ static int count_misses(const continuation *c, const double p[],
   return count;
 }
 
+/* What a circle that slides lacks of (x, y) being 0: across u alone. */
+static void ask_across(const continuation *c, const circle *q, double x,
+                       double y) {
+  double lack = q->u[0] * y - q->u[1] * x;
+  c->work->r[q->row] = lack * q->u[1];
+  c->work->r[q->row + 1] = -lack * q->u[0];
+}
+
 /* One step of the states that stand, from the proximal point, circles in the directions
  * of sigma. p is where it leads to, v its velocities.
  * @return how many rows ask for other states, -1 without factors. */
@@ -357,9 +365,7 @@ static int predict(continuation *c, double p[]) {
     const circle *q = &c->circles[k];
     if (work->state[q->row] != ROW_ON_CIRCLE) continue;
     const double *slip = c->slip + q->row;
-    double lack = q->u[0] * slip[1] - q->u[1] * slip[0]; // across u
-    work->r[q->row] = lack * q->u[1];
-    work->r[q->row + 1] = -lack * q->u[0];
+    ask_across(c, q, slip[0], slip[1]);
   }
   box_system_solve(&work->blocks, &c->coupled, &work->weights, work->r,
                    work->dv, work->dp, work->scratch);
@@ -552,10 +558,9 @@ static void look_from_impulses(continuation *c) {
   for (int k = 0; k < c->n_circles; k++) {
     const circle *q = &c->circles[k];
     const double *y = c->open + q->row;
-    double *at = p + q->row, *slip = c->slip + q->row,
-           length = hypot(y[0], y[1]);
+    double *at = p + q->row, *slip = c->slip + q->row;
     if (work->state[q->row] != ROW_ON_CIRCLE) continue;
-    double radius = radius_of(q, p);
+    double radius = radius_of(q, p), length = hypot(y[0], y[1]);
     double size = c->box->diagonal[q->row] * (length - radius) +
                   work->softness[q->row] * radius;
     double share = length > 0 ? 1 / length : 0;
@@ -580,22 +585,21 @@ static void find_lacks(continuation *c) {
     double radius = radius_of(q, p), length = hypot(c->open[r], c->open[r + 1]);
     double compliance =
         radius > 0 ? c->box->diagonal[r] * (length - radius) / radius : 0;
-    double lack = q->u[0] * (w[r + 1] + compliance * p[r + 1]) -
-                  q->u[1] * (w[r] + compliance * p[r]);
-    work->r[r] = lack * q->u[1];
-    work->r[r + 1] = -lack * q->u[0];
+    ask_across(c, q, w[r] + compliance * p[r],
+               w[r + 1] + compliance * p[r + 1]);
   }
 }
 
 /* Newton's method on impulses from the iterate, as long as a step halves the residual;
  * the iterate stays where none does. kept_p is its end. */
 static void polish(continuation *c) {
+  const double share = 0.1; // of prox
   solve_work *work = c->work;
   const box_problem *box = c->box;
   size_t bytes = sizeof *work->p * (size_t)box->n_rows;
   double first = work->residual, before = INFINITY, prox = c->prox;
   memcpy(c->anchor, work->p, bytes);
-  c->prox = larger_of(0.1 * prox, rigid_prox);
+  c->prox = larger_of(share * prox, rigid_prox);
   soften(c);
   while (work->residual > work->target && work->residual <= 0.5 * before) {
     before = work->residual;
