@@ -10,9 +10,6 @@
 #include "schemes/events.h"
 #include "schemes/sampled_impact.h"
 
-/* Gaps up to this are touching (PAGT 7.1). */
-static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
-
 /* --- what the last step left ---------------------------------------------- */
 
 /* Bodies that are as the last step left them go on with their contacts and
@@ -360,7 +357,7 @@ static bool impact(event_state *w) {
 
 /* Which contacts take part: those that were held, those that touch and do not
  * part. @return whether one of these comes closer and was not held. */
-static bool choose_active(event_state *w, double h) {
+static bool choose_active(event_state *w) {
   world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
   /* rows of the mean velocity let what is slow land within the step */
@@ -371,9 +368,7 @@ static bool choose_active(event_state *w, double h) {
     double rate = world_contact_rate(contacts, k, w->now.v);
     double gap = contact->point.gap;
     double touching = hair_touch(contact->point.position);
-    double near = fmax(touching, NEARLY_TOUCHING * h * h * h);
-    contact->active = contact->held || (gap <= touching && rate <= tolerance) ||
-                      (gap <= near && fabs(rate) <= tolerance);
+    contact->active = contact->held || (gap <= touching && rate <= tolerance);
     if (!contact->active) continue;
     approaches |= !contact->held && rate < -struck;
     contact->slipping =
@@ -516,7 +511,7 @@ static bool collide(event_state *w, double h, const event *found,
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_COLLISION,
                        w->now.time))
     return outcome_no_memory(w->s.step->out);
-  bool any = choose_active(w, h), marked;
+  bool any = choose_active(w), marked;
   if (!events_mark_collided(w, &marked)) return false;
   if (!any && !marked) {
     /* it is not there: the rest is a step as those without events are */
@@ -661,7 +656,7 @@ static bool run_substeps(event_state *w) {
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
     bool approach =
-        choose_active(w, remaining) || (first && joints_approach(w));
+        choose_active(w) || (first && joints_approach(w));
     if (!w->crowded && approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
