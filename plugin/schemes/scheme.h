@@ -44,7 +44,6 @@ typedef struct scheme_step {
   size_t n_islands;
   const force_list *forces;
   contact_source *contacts;
-  const contact_joints *contact_joints;
   const contact_memory *memory; /* of the last step */
   solve_observer *observer;     /* NULL: none */
   void *observer_context;
@@ -63,7 +62,7 @@ typedef struct scheme {
                        room for the island's joints. Else `solve` gets all islands
                        at once and grows `remembered` by scheme_remember */
   bool keeps_contacts; /* what touched in the last step and the program does not
-                          tell of takes part, too (world/contact_joints.h) */
+                          tell of takes part, too (world/contact_source.h) */
   size_t state_size; /* bytes: of a struct that begins with a scheme_state, the
                         rest of which starts as zeros */
   /** Solve. Nothing of the host is changed.

@@ -53,8 +53,7 @@ world_settings scheme_settings(const scheme_step *step) {
                           .erp = step->options->erp,
                           .margin = step->options->margin,
                           .measure = step->options->measure,
-                          .contacts = step->contacts,
-                          .joints = step->contact_joints};
+                          .contacts = step->contacts};
 }
 
 assembly_request scheme_request(const scheme_step *step,

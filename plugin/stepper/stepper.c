@@ -89,7 +89,6 @@ typedef struct world_stepper {
 
   island_threads threads;
   contact_source contacts;
-  contact_joints contact_joints;
   force_list forces;
   step_sweep sweep;
   dBodyID *moved; /* of the step in hand: its bodies, */
@@ -236,16 +235,15 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   stepper->start_seconds = seconds_now();
   stepper->told_progress = false;
   /* a margin of 0 is the host's own: what overlaps */
-  const contact_joints_request request = {
+  const contact_request request = {
       .world = world,
       .step_size = step_size,
       .margin = stepper->options.margin,
       .keeps = stepper->scheme->keeps_contacts && stepper->options.margin != 0,
-      .source = &stepper->contacts,
       .memory = &stepper->memory,
       .is_alive = process()->is_alive,
       .context = process()->geom_context};
-  stepper->prepared = contact_joints_make(&stepper->contact_joints, &request);
+  stepper->prepared = contact_source_start_step(&stepper->contacts, &request);
   return stepper->prepared;
 }
 
@@ -350,7 +348,6 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .n_islands = n_islands,
       .forces = &stepper->forces,
       .contacts = &stepper->contacts,
-      .contact_joints = &stepper->contact_joints,
       .memory = &stepper->memory,
       .observer = process()->observe_solve,
       .observer_context = process()->solve_context,
@@ -702,7 +699,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   }
   sum_reports(stepper);
   if (taken) keep_entries(stepper);
-  contact_joints_end_step(&stepper->contact_joints, taken);
+  contact_source_end_step(&stepper->contacts, taken);
   if (taken) {
     stepper->time += stepper->step_size;
     if (stepper->n_islands > 0 && stepper->scheme->committed != NULL)
@@ -737,7 +734,6 @@ static void stepper_release(void *context, dWorldID world) {
   const memory_source *source = stepper->source;
   release_states(stepper, false);
   contact_source_release(&stepper->contacts);
-  contact_joints_release(&stepper->contact_joints);
   step_sweep_release(&stepper->sweep);
   forces_release(&stepper->forces);
   memory_pool_release(&stepper->pool);
@@ -799,7 +795,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   if (stepper != NULL) {
     if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
     if (stepper->scheme != scheme) release_states(stepper, false);
-    contact_joints_release(&stepper->contact_joints);
+    contact_source_forget_step(&stepper->contacts);
     stepper->scheme = scheme;
     stepper->options = options;
     island_threads_set(&stepper->threads, world, options.threads);
@@ -814,7 +810,6 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->options = options;
   stepper->scheme = scheme;
   stepper->contacts.pool = stepper->contacts.inner.pool = &stepper->pool;
-  stepper->contact_joints.pool = &stepper->pool;
   stepper->sweep.pool = &stepper->pool;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {
@@ -839,7 +834,7 @@ ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
   world_stepper *stepper;
   ode_mlcp_error error = find_stepper(world, true, true, &stepper);
   if (error != ODE_MLCP_OK) return error;
-  contact_source_release(&stepper->contacts);
+  contact_source_forget_function(&stepper->contacts);
   stepper->contacts.function = function;
   stepper->contacts.context = context;
   return ODE_MLCP_OK;
@@ -958,7 +953,7 @@ ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
   ode_mlcp_error error = find_stepper(world, contact != NULL, false, &stepper);
   if (error != ODE_MLCP_OK) return error;
   const contact_source *source = &stepper->contacts;
-  if (index < 0 || index >= source->n_pushed) return ODE_MLCP_BAD_ARGUMENT;
+  if (index < 0 || index >= source->n_found) return ODE_MLCP_BAD_ARGUMENT;
 
   const source_contact *found = &source->list.contacts[index];
   const dJointFeedback *feedback = &source->feedback[index];

@@ -27,18 +27,11 @@ static bool moves(dBodyID body) { return body != NULL && dBodyIsEnabled(body); }
 
 static void velocity_at(double velocity[3], dBodyID body, const dReal *point,
                         double step_size) {
-  for (int i = 0; i < 3; i++) velocity[i] = 0;
-  if (body == NULL) return;
-  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
-  double arm[3], turn[3];
-  vec3_subtract(arm, real3(point).at, real3(dBodyGetPosition(body)).at);
-  vec3_cross(turn, real3(w).at, arm);
-  for (int i = 0; i < 3; i++) velocity[i] = v[i] + turn[i];
-
-  if (dBodyIsKinematic(body) || !dBodyGetGravityMode(body) ||
-      !dBodyIsEnabled(body))
+  dVector3 of = {0}, gravity;
+  if (body != NULL) dBodyGetPointVel(body, point[0], point[1], point[2], of);
+  real_read(velocity, of, 3);
+  if (!moves(body) || dBodyIsKinematic(body) || !dBodyGetGravityMode(body))
     return;
-  dVector3 gravity;
   dWorldGetGravity(dBodyGetWorld(body), gravity);
   vec3_add_scaled(velocity, step_size, real3(gravity).at);
 }
@@ -168,15 +161,20 @@ static void raise_margins_of(const ode_mlcp_contact_list *list,
       raise_margin(list, geom);
 }
 
+int contact_source_list_bodies(ode_mlcp_contact_list *list, dWorldID world) {
+  size_t count = dWorldGetBodies(world, NULL, 0);
+  if (!POOL_RESERVE(list->pool, list->bodies, count)) return -1;
+  dWorldGetBodies(world, list->bodies, count);
+  return (int)count;
+}
+
 static bool raise_margins(ode_mlcp_contact_list *list) {
   for (size_t i = 0; i < list->n_shown; i++)
     raise_margins_of(list, list->shown[i].bodies, list->shown[i].bodies_count);
   if (list->shown != NULL) return true;
-  size_t count = dWorldGetBodies(list->world, NULL, 0);
-  if (!POOL_RESERVE(list->pool, list->bodies, count)) return false;
-  dWorldGetBodies(list->world, list->bodies, count);
-  raise_margins_of(list, list->bodies, count);
-  return true;
+  int count = contact_source_list_bodies(list, list->world);
+  if (count >= 0) raise_margins_of(list, list->bodies, (size_t)count);
+  return count >= 0;
 }
 
 /* --- pairs --------------------------------------------------------------------- */
@@ -307,7 +305,7 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
     int before = list->n_contacts;
     error = add(list, body1, body2, &contact, polygon);
     if (list->n_contacts == before) continue;
-    list->contacts[before].of_pair = true;
+    list->contacts[before].has_geoms = true;
     memcpy(list->contacts[before].feature, found->feature,
            sizeof found->feature);
   }
@@ -425,35 +423,38 @@ ode_mlcp_error ode_mlcp_collide_space(ode_mlcp_contact_list *list,
   return list->error;
 }
 
-/* --- inner contacts -------------------------------------------------------------- */
+/* --- the source ----------------------------------------------------------------- */
 
-/* Leave out what neighbours of the geoms make void. */
-static bool drop_inner(contact_source *source, ode_mlcp_contact_list *list) {
+bool contact_source_take_covered(contact_source *source,
+                                 ode_mlcp_contact_list *list, int first) {
   inner_search *search = &source->inner;
-  int n = 0, left = 0;
-  if (!inner_contacts_reserve(search, (size_t)list->n_contacts)) return false;
-  for (int i = 0; i < list->n_contacts; i++) {
+  int n = 0, left = first;
+  if (!inner_contacts_reserve(search, (size_t)(list->n_contacts - first)))
+    return false;
+  for (int i = first; i < list->n_contacts; i++) {
     const source_contact *contact = &list->contacts[i];
     const dContactGeom *geom = &contact->contact.geom;
-    if (contact->of_pair)
+    bool found = contact->origin == CONTACT_FOUND;
+    if (contact->has_geoms)
       inner_contact_read(&search->contacts[n++], geom, contact->body,
-                         contact_shift(geom->g2, -geom->depth));
+                         found ? contact_shift(geom->g2, -geom->depth) : 0);
   }
   if (!inner_contacts_find(search, n)) return false;
   n = 0;
-  for (int i = 0; i < list->n_contacts; i++)
-    if (!list->contacts[i].of_pair || !search->inner[n++])
-      list->contacts[left++] = list->contacts[i];
+  for (int i = first; i < list->n_contacts; i++) {
+    source_contact *contact = &list->contacts[i];
+    contact->covered = contact->has_geoms && search->inner[n++];
+    if (!contact->covered || contact->origin != CONTACT_FOUND)
+      list->contacts[left++] = *contact;
+  }
   list->n_contacts = left;
   return true;
 }
 
-/* --- the source ----------------------------------------------------------------- */
-
-void contact_source_release(contact_source *source) {
+void contact_source_forget_function(contact_source *source) {
   inner_contacts_release(&source->inner);
   source->function = NULL;
-  source->n_pushed = 0;
+  source->n_found = 0;
 }
 
 bool contact_source_collect(contact_source *source, dWorldID world,
@@ -474,7 +475,8 @@ bool contact_source_collect(contact_source *source, dWorldID world,
   list->margin = margin;
   if (!source->function(source->context, world, list))
     fail(list, ODE_MLCP_STEP_FAILED, "the collision function failed");
-  if (list->error == ODE_MLCP_OK && !drop_inner(source, list))
+  if (list->error == ODE_MLCP_OK &&
+      !contact_source_take_covered(source, list, 0))
     fail_memory(list);
   return list->error == ODE_MLCP_OK;
 }
@@ -533,22 +535,4 @@ bool contact_source_find_pairs(contact_source *source, dWorldID world,
   list->pairs_only = true;
   return contact_source_collect(source, world, step_size, ODE_MLCP_MARGIN_AUTO,
                                 list);
-}
-
-bool contact_source_start_step(contact_source *source, dWorldID world,
-                               double step_size, double margin) {
-  ode_mlcp_contact_list *list = &source->list;
-  list->pool = source->pool;
-  list->n_contacts = source->n_pushed = 0;
-  if (source->function == NULL) return true;
-  if (!contact_source_collect(source, world, step_size, margin, list))
-    return false;
-  if (!POOL_RESERVE(source->pool, source->feedback, list->n_contacts)) {
-    fail_memory(list);
-    return false;
-  }
-  memset(source->feedback, 0,
-         (size_t)list->n_contacts * sizeof *source->feedback);
-  source->n_pushed = list->n_contacts;
-  return true;
 }

@@ -1,24 +1,60 @@
-/* A world's own source of contacts: the program's collision function, and what it
- * found at the present poses. */
+/* The contacts of a step, one list, by where they are from:
+ *
+ *   found  the world's collision function finds them; each gets a joint, so that the
+ *          host's islands know of it
+ *   told   the program made the joint. A contact joint says which geoms it is of, and
+ *          they may be gone when the step begins: they are looked at only where
+ *          somebody knows that both are there (ode_mlcp_watch_geoms).
+ *   kept   the program told of them in the last step, not in this one, since rounding
+ *          opened them by a hair: they stay contacts, with their signed gap
+ *
+ * What neighbours cover (world/inner_contacts.h) takes no part, found or told.
+ *
+ * The host tells of what overlaps. A structure at rest has hundreds of points that
+ * touch without carrying anything; rounding decides in each step which of them are
+ * told, and each change asks for another distribution of the load. Rings of bricks
+ * take six times the time without what is kept, towers of cards twice the solves.
+ *
+ * What is kept needs no geoms, so it holds for any program's contacts and no pointer
+ * of the program is followed. It is safe since what carries load is pressed to the
+ * rest depth within the step (hair_rest_depth): the program tells of it in the next
+ * one, or has given it up, and it is forgotten.
+ */
 #ifndef ODE_MLCP_WORLD_CONTACT_SOURCE_H
 #define ODE_MLCP_WORLD_CONTACT_SOURCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/memory.h"
+#include "common/serial_table.h"
 #include "gap/gap_ode.h"
 #include "ode_mlcp.h"
 #include "rows/contact_rows.h"
+#include "world/contact_memory.h"
 #include "world/inner_contacts.h"
+
+typedef enum contact_origin {
+  CONTACT_FOUND,
+  CONTACT_TOLD,
+  CONTACT_KEPT
+} contact_origin;
 
 /** A contact of the list; `contact.geom.depth` is minus the gap. */
 typedef struct source_contact {
-  dBodyID body[2]; /* the second may be 0: the world */
+  contact_origin origin;
+  unsigned long joint; /* its serial; 0: it has none */
+  dBodyID body[2];     /* the second may be 0: the world */
   dContact contact;
   int polygon;         /* into the list's polygons, -1 for none */
-  bool of_pair;        /* found here, between geoms that are there */
-  uint32_t feature[2]; /* gap_contact's, 0 where it is not of a pair */
+  bool has_geoms;      /* between geoms that are there */
+  bool covered;        /* told, but neighbours cover it */
+  uint32_t feature[2]; /* gap_contact's, 0 where its geoms were not asked */
+  /* told or kept */
+  bool keeps; /* rigid: it is kept where the next step is not told of it, from
+                 where the program told of it last: */
+  double local[2][3]; /* in the frames of its bodies, the older first, */
+  double normal[3];   /* into the second, in the frame of the first, */
+  double depth;       /* m: and as told */
 } source_contact;
 
 /** Two geoms whose contacts the program wants to know. */
@@ -27,7 +63,8 @@ typedef struct source_pair {
   bool soft; /* by its surface */
 } source_pair;
 
-/** Contacts that a collision function found, in its order. */
+/** Contacts, in order those that a collision function found, those told, and those
+ *  kept. */
 struct ode_mlcp_contact_list {
   memory_pool *pool;
   gap_context *gaps;
@@ -39,6 +76,7 @@ struct ode_mlcp_contact_list {
   double margin;    /* m, or ODE_MLCP_MARGIN_AUTO */
   source_contact *contacts;
   int n_contacts;
+  serial_table index; /* of the contacts by their joints */
   contact_polygon *polygons;
   int n_polygons;
   ode_mlcp_error error; /* the first that happened; the text says what */
@@ -68,14 +106,34 @@ typedef struct contact_source {
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
   void *context;
   inner_search inner;         /* its gap context is the lists', too */
-  ode_mlcp_contact_list list; /* of the step in hand */
-  dJointFeedback *feedback;   /* [n_pushed] of the last step's joints, in the
-                                 order of the list */
-  int n_pushed;
+  ode_mlcp_contact_list list; /* of the step in hand, */
+  ode_mlcp_contact_list last; /* and of the last that was taken */
+  bool keeps;                 /* what is missing is kept */
+  bool taken;                 /* the step of `list` was */
+  dJointFeedback *feedback;   /* [n_found] of the joints of those found */
+  int n_found;                /* they are the first of the list */
+  dJointGroupID made;         /* the joints of those found and kept */
+  dWorldJoint *joints;        /* of the world */
+  serial_table bodies;        /* of the world, into list.bodies */
+  contact_entry *keys;        /* [n_keys] of those told */
+  contact_match *matches;     /* [n_keys] */
+  int n_keys;
 } contact_source;
 
-/** Forget the function and all that came of it; the source may be used again, or
- *  its pool be released. */
+/** What a step's contacts are made of. */
+typedef struct contact_request {
+  dWorldID world;
+  double step_size, margin; /* s; m, or ODE_MLCP_MARGIN_AUTO */
+  bool keeps;
+  const contact_memory *memory;     /* of the last step */
+  ode_mlcp_geom_function *is_alive; /* NULL: no geoms are known */
+  void *context;
+} contact_request;
+
+/** Forget the function and all that came of it; the source may be used again. */
+void contact_source_forget_function(contact_source *source);
+
+/** Forget all; may be used again, or its pool be released. */
 void contact_source_release(contact_source *source);
 
 /**
@@ -119,9 +177,31 @@ void contact_source_end_hiding(contact_source *source);
 bool contact_source_find_pairs(contact_source *source, dWorldID world,
                                double step_size, ode_mlcp_contact_list *list);
 
-/** Collect into source->list what a step begins with, with room for the forces of
- *  joints made of it; nothing where there is no function. As contact_source_collect. */
-bool contact_source_start_step(contact_source *source, dWorldID world,
-                               double step_size, double margin);
+/** Of the contacts from `first` on, those that neighbours of their geoms cover: what was
+ *  found goes, what was told is marked. @return false where memory ran out. */
+bool contact_source_take_covered(contact_source *source,
+                                 ode_mlcp_contact_list *list, int first);
+
+/** The bodies of a world into list->bodies. @return how many, -1: memory ran out. */
+int contact_source_list_bodies(ode_mlcp_contact_list *list, dWorldID world);
+
+/* --- of a step (contact_joints.c) -------------------------------------------- */
+
+/** Make source->list of what the collision function finds, of the program's contact
+ *  joints and of what is missing of these, and joints of what has none.
+ *  @return false where the function failed or memory ran out: the list says why. */
+bool contact_source_start_step(contact_source *source,
+                               const contact_request *request);
+
+/** The joints that were made go.
+ *  @param taken  what is missing in the next step is what was in this one */
+void contact_source_end_step(contact_source *source, bool taken);
+
+/** What was in the last step is missing in the next no more. */
+void contact_source_forget_step(contact_source *source);
+
+/** The contact of a joint; NULL for others, and where `source` is NULL. */
+const source_contact *contact_source_find(const contact_source *source,
+                                          unsigned long joint);
 
 #endif

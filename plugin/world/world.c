@@ -37,25 +37,36 @@ unsigned long world_serial(const world_snapshot *world, int body) {
 /* State shared while a snapshot is read. */
 typedef struct world_reader {
   world_snapshot *world;
-  const world_snapshot *home; /* at other poses */
+  const world_snapshot *home; /* at other poses, */
+  const world_pose *poses;    /* these; NULL: it is read where it is */
+  bool errors;                /* joints alone, for their errors */
+  bool known; /* what the collision function finds there is found already */
   host_stop *stops;
   int n_stops;
-  bool errors;      /* at other poses: joints alone, for their errors */
   double step_size; /* s: of what is to be stepped, the host's step or a part */
   double margin;    /* at other poses: as world_read_at's */
   outcome *out;
 } world_reader;
 
-/* Room for so many contacts and for the stops of so many joints. */
-static bool reserve_contacts(world_reader *r, size_t n_contacts,
-                             size_t n_joints) {
+/* Room for so many bodies and joints, for so many contacts beside those of joints, and
+ * for stops. */
+static bool reserve(world_reader *r, int n_bodies, int n_joints,
+                    int n_contact_joints, int n_contacts) {
   world_snapshot *world = r->world;
+  arena *memory = &world->arena;
+  int n_rows = n_joints - n_contact_joints;
   bool stops = world->settings.margin != 0 || world->settings.stops;
-  size_t n_stops = stops ? dStepperJointStopsMax * n_joints : 0;
+  int n_stops = stops ? dStepperJointStopsMax * n_rows : 0;
+  world->n_bodies = n_bodies;
+  world->n_joints = n_joints;
+  world->n_joint_rows = world->n_asked = 0;
   world->contacts = (world_contacts){0};
-  r->n_stops = 0;
-  if (!ARENA_TAKE(&world->arena, world->contacts.items, n_contacts + n_stops) ||
-      !ARENA_TAKE(&world->arena, r->stops, n_stops))
+  if (!ARENA_TAKE(memory, world->bodies, n_bodies) ||
+      !ARENA_TAKE(memory, world->joints, n_joints) ||
+      !ARENA_TAKE(memory, world->joint_rows, n_rows) ||
+      !ARENA_TAKE(memory, world->contacts.items,
+                  n_contact_joints + n_contacts + n_stops) ||
+      !ARENA_TAKE(memory, r->stops, n_stops))
     return outcome_no_memory(r->out);
   world->contacts.stops = r->stops;
   return true;
@@ -120,18 +131,18 @@ static bool read_contact(world_reader *r, world_contact *contact,
   return true;
 }
 
-/* A contact of the collision function's list. */
 static void take_source(world_contact *contact, const source_contact *source,
                         bool reversed) {
   const dContactGeom *geom = &source->contact.geom;
-  contact->found = true;
+  contact->found = source->origin == CONTACT_FOUND;
   contact->point.polygon = source->polygon;
+  if (!source->has_geoms) return;
   contact->geom[reversed] = geom->g1;
   contact->geom[!reversed] = geom->g2;
 }
 
 static bool keeps(const world_snapshot *world) {
-  return world->settings.joints != NULL && world->settings.joints->keeps;
+  return world->settings.contacts != NULL && world->settings.contacts->keeps;
 }
 
 /* True if a contact is open by what is no gap to a structure at rest. */
@@ -149,10 +160,9 @@ static bool read_contact_joint(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
   contact_name name = {"contact joint", dJointGetSerial(joint->id)};
-  const contact_joint *listed =
-      contact_joints_find(world->settings.joints, name.number);
-  contact_origin origin = listed != NULL ? listed->origin : CONTACT_TOLD;
-  if (origin == CONTACT_VOID) return true;
+  const source_contact *listed =
+      contact_source_find(world->settings.contacts, name.number);
+  if (listed != NULL && listed->covered) return true;
   world_contact *contact = next_contact(r);
   bool reversed = dJointGetBody(joint->id, 0) == NULL, usable;
   if (!read_contact(r, contact, dJointGetStepperContact(joint->id), reversed,
@@ -160,15 +170,11 @@ static bool read_contact_joint(world_reader *r, int j) {
     return false;
   if (!usable) return true;
   contact->joint = j;
-  joint->from_source = origin == CONTACT_FOUND;
-  if (joint->from_source)
-    take_source(contact,
-                &world->settings.contacts->list.contacts[listed->found], false);
-  else
-    contact->point.kept =
-        origin == CONTACT_KEPT || is_hardly_open(world, &contact->point);
-  if (origin == CONTACT_TOLD && listed != NULL)
-    memcpy(contact->geom, listed->geom, sizeof contact->geom);
+  if (listed != NULL) take_source(contact, listed, reversed);
+  joint->from_source = contact->found;
+  contact->point.kept =
+      !contact->found && ((listed != NULL && listed->origin == CONTACT_KEPT) ||
+                          is_hardly_open(world, &contact->point));
   world->contacts.n++;
   return true;
 }
@@ -324,80 +330,78 @@ static bool read_joint_rows(world_reader *r, int j) {
   return true;
 }
 
-static bool read_joints(world_reader *r, const dStepperIsland *islands,
-                        size_t n_islands) {
-  world_snapshot *world = r->world;
-  dBodyID last[2] = {NULL, NULL};
-  int body[2] = {-1, -1}, j = 0; /* of `last` */
-  for (size_t i = 0; i < n_islands; i++)
-    for (unsigned k = 0; k < islands[i].joints_count; k++, j++) {
-      dJointID id = islands[i].joints[k];
-      dBodyID first = dJointGetBody(id, 0), second = dJointGetBody(id, 1);
-      if (first == NULL) { /* the host keeps such a joint the other way round */
-        first = second;
-        second = NULL;
-      }
-      if (first != last[0]) body[0] = world_find_body(world, first);
-      if (second != last[1]) body[1] = world_find_body(world, second);
-      last[0] = first;
-      last[1] = second;
-      world->joints[j] =
-          (world_joint){.id = id,
-                        .is_contact = dJointGetType(id) == dJointTypeContact,
-                        .body = {body[0], body[1]},
-                        .rows = -1,
-                        .contact = -1};
-      if (!(world->joints[j].is_contact ? read_contact_joint(r, j)
-                                        : read_joint_rows(r, j)))
-        return false;
-    }
-  return true;
+/* Bodies of an island that is not looked at. */
+static bool is_elsewhere(const world_snapshot *world, dBodyID id) {
+  return id != NULL && dBodyIsEnabled(id) && world_find_body(world, id) < 0;
 }
 
-/* A contact that is no joint's, of two bodies. @return false where the step cannot
- * be taken; *contact is NULL where it is left out. */
-static bool read_found(world_reader *r, const dContact *given,
-                       const dBodyID id[2], contact_name name,
-                       world_contact **contact, bool *reversed) {
+/* Contacts that are no joints'. */
+static bool read_list(world_reader *r, const source_contact list[], int n) {
   world_snapshot *world = r->world;
-  int body[2] = {world_find_body(world, id[0]), world_find_body(world, id[1])};
-  bool usable;
-  *contact = NULL;
-  *reversed = body[0] < 0;
-  if (*reversed) {
-    body[0] = body[1];
-    body[1] = -1;
-  }
-  if (body[0] == body[1] ||
-      (!world_is_dynamic(world, body[0]) && !world_is_dynamic(world, body[1])))
-    return true;
-  world_contact *next = next_contact(r);
-  if (!read_contact(r, next, given, *reversed, body, name, &usable))
-    return false;
-  if (!usable) return true;
-  *contact = next;
-  world->contacts.n++;
-  return true;
-}
-
-static bool read_given(world_reader *r) {
-  const world_snapshot *world = r->world;
-  for (int i = 0; i < world->settings.n_given; i++) {
-    const dContact *given = &world->settings.given[i];
-    const dGeomID geoms[2] = {given->geom.g1, given->geom.g2};
-    dBodyID id[2];
-    world_contact *contact;
-    bool reversed;
-    for (int side = 0; side < 2; side++) {
-      id[side] = geoms[side] != NULL ? dGeomGetBody(geoms[side]) : NULL;
-      if (id[side] != NULL && world_find_body(world, id[side]) < 0)
-        return outcome_fail(r->out, "contact %d: a body of another world",
-                            i + 1);
+  for (int i = 0; i < n; i++) {
+    const dBodyID *id = list[i].body;
+    int body[2] = {world_find_body(world, id[0]),
+                   world_find_body(world, id[1])};
+    bool reversed = body[0] < 0, usable;
+    if (reversed) {
+      body[0] = body[1];
+      body[1] = -1;
     }
+    if (is_elsewhere(world, id[0]) || is_elsewhere(world, id[1]) ||
+        body[0] == body[1] ||
+        (!world_is_dynamic(world, body[0]) &&
+         !world_is_dynamic(world, body[1])))
+      continue;
     contact_name name = {"contact", (unsigned long)i + 1};
-    if (!read_found(r, given, id, name, &contact, &reversed)) return false;
+    world_contact *contact = next_contact(r);
+    if (!read_contact(r, contact, &list[i].contact, reversed, body, name,
+                      &usable))
+      return false;
+    if (!usable) continue;
+    take_source(contact, &list[i], reversed);
+    world->contacts.n++;
   }
   return true;
+}
+
+/* --- at other poses: contacts of joints ------------------------------------- */
+
+static double displacement_along(const double J[6], const host_body *body,
+                                 const world_pose *pose) {
+  double turn[3], way[3];
+  turn_between(turn, body->quaternion, pose->quaternion);
+  vec3_subtract(way, pose->position, body->position);
+  return vec3_dot(J, way) + vec3_dot(J + 3, turn);
+}
+
+/* The contact of a joint as the step begins: at other poses its gap changes along the
+ * normal and the arms that it had there, nothing else. */
+static void freeze_contact(world_reader *r, int j) {
+  const world_joint *before = &r->home->joints[j];
+  if (r->errors || before->contact < 0 || (before->from_source && !r->known))
+    return;
+  const world_contact *known = &r->home->contacts.items[before->contact];
+  world_contact *contact = next_contact(r);
+  host_contact *point = &contact->point;
+  double J[2][6];
+  *point = known->point;
+  contact->found = known->found;
+  contact->asked = known->asked;
+  memcpy(contact->geom, known->geom, sizeof contact->geom);
+  vec3_copy(contact->axis_rate, known->axis_rate);
+  if (!contact->found) {
+    contact->joint = j;
+    r->world->joints[j].contact = r->world->contacts.n;
+  }
+  if (point->soft) keep_spring(r, &point->surface);
+  host_contact_jacobian(J, point, point->normal);
+  for (int side = 0; side < 2; side++) {
+    int b = point->body[side];
+    if (b >= 0)
+      point->gap +=
+          displacement_along(J[side], &r->home->bodies[b], &r->poses[b]);
+  }
+  r->world->contacts.n++;
 }
 
 /* --- contacts of the same bodies ------------------------------------------- */
@@ -481,19 +485,6 @@ static bool merge_contacts(world_reader *r, int first, bool thin) {
   return true;
 }
 
-static bool read_bodies(world_reader *r, const dStepperIsland *islands,
-                        size_t n_islands) {
-  world_snapshot *world = r->world;
-  double h = world->settings.gyroscopic ? world->settings.step_size : 0;
-  int b = 0;
-  for (size_t i = 0; i < n_islands; i++)
-    for (unsigned k = 0; k < islands[i].bodies_count; k++)
-      if (!host_body_read(&world->bodies[b++], islands[i].bodies[k], h,
-                          r->out->message, sizeof r->out->message))
-        return false;
-  return true;
-}
-
 static bool read_settings(world_snapshot *world, outcome *out) {
   dWorldID id = world->settings.world;
   dVector3 gravity;
@@ -518,39 +509,78 @@ static void measure_depth(const world_contacts *contacts, outcome *out) {
           fmax(out->report.deepest_penetration, -contacts->items[k].point.gap);
 }
 
+static bool read_bodies(const world_reader *r) {
+  const world_snapshot *world = r->world;
+  bool gyroscopic = r->home == NULL && world->settings.gyroscopic;
+  for (int b = 0; b < world->n_bodies; b++)
+    if (!host_body_read(&world->bodies[b], world->bodies[b].id,
+                        gyroscopic ? r->step_size : 0, r->out->message,
+                        sizeof r->out->message))
+      return false;
+  return true;
+}
+
+/* What is known of joints as the step begins. */
+static void list_joints(const world_snapshot *world,
+                        const dStepperIsland *islands, size_t n_islands) {
+  world_joint *joint = world->joints;
+  for (size_t i = 0; i < n_islands; i++)
+    for (unsigned k = 0; k < islands[i].joints_count; k++) {
+      dJointID id = islands[i].joints[k];
+      /* the host keeps a joint without a first body the other way round */
+      int first = dJointGetBody(id, 0) == NULL;
+      *joint++ = (world_joint){
+          .id = id,
+          .is_contact = dJointGetType(id) == dJointTypeContact,
+          .body = {world_find_body(world, dJointGetBody(id, first)),
+                   world_find_body(world, dJointGetBody(id, !first))},
+          .rows = -1,
+          .contact = -1};
+    }
+}
+
+/* Joints, and the contacts that are none's. */
+static bool read_joints(world_reader *r, const source_contact list[],
+                        int n_list) {
+  world_snapshot *world = r->world;
+  for (int j = 0; j < world->n_joints; j++) {
+    if (world->joints[j].is_contact && r->home != NULL)
+      freeze_contact(r, j);
+    else if (!(world->joints[j].is_contact ? read_contact_joint(r, j)
+                                           : read_joint_rows(r, j)))
+      return false;
+  }
+  int first = r->home != NULL ? world->contacts.n : 0;
+  return read_list(r, list, n_list) &&
+         merge_contacts(r, first, r->home == NULL && keeps(world));
+}
+
 bool world_read(world_snapshot *world, const world_settings *settings,
                 const dStepperIsland *islands, size_t n_islands, outcome *out) {
   world_reader r = {
       .world = world, .step_size = settings->step_size, .out = out};
-  size_t n_bodies = 0, n_joints = 0, n_contacts = 0;
+  int n_bodies = 0, n_joints = 0, n_contacts = 0;
   for (size_t i = 0; i < n_islands; i++) {
-    n_bodies += islands[i].bodies_count;
-    n_joints += islands[i].joints_count;
+    n_bodies += (int)islands[i].bodies_count;
+    n_joints += (int)islands[i].joints_count;
     for (unsigned j = 0; j < islands[i].joints_count; j++)
       n_contacts += dJointGetType(islands[i].joints[j]) == dJointTypeContact;
   }
   world->settings = *settings;
   world->arena.source = &settings->pool->source;
-  world->n_bodies = (int)n_bodies;
-  world->n_joints = (int)n_joints;
-  world->n_joint_rows = world->n_asked = 0;
-
   arena_start(&world->arena);
-  if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
-      !ARENA_TAKE(&world->arena, world->joints, n_joints) ||
-      !ARENA_TAKE(&world->arena, world->joint_rows, n_joints - n_contacts))
-    return outcome_no_memory(out);
-  if (!read_settings(world, out) || !read_bodies(&r, islands, n_islands))
+  if (!reserve(&r, n_bodies, n_joints, n_contacts, settings->n_given))
     return false;
+  host_body *body = world->bodies;
+  for (size_t i = 0; i < n_islands; i++)
+    for (unsigned b = 0; b < islands[i].bodies_count; b++)
+      (body++)->id = islands[i].bodies[b];
+  if (!read_settings(world, out) || !read_bodies(&r)) return false;
   if (!index_bodies(world)) return outcome_no_memory(out);
-  if (!reserve_contacts(&r, n_contacts + (size_t)settings->n_given,
-                        n_joints - n_contacts))
-    return false;
+  list_joints(world, islands, n_islands);
   world->contacts.polygons =
       settings->contacts != NULL ? settings->contacts->list.polygons : NULL;
-  if (!read_joints(&r, islands, n_islands) || !read_given(&r) ||
-      !merge_contacts(&r, 0, keeps(world)))
-    return false;
+  if (!read_joints(&r, settings->given, settings->n_given)) return false;
   if (settings->asker != NULL && !asked_contacts_find(world))
     return outcome_no_memory(out);
   if (settings->measure) measure_depth(&world->contacts, out);
@@ -604,69 +634,6 @@ void world_put_back(const world_snapshot *world, const host_place places[],
   }
 }
 
-static double displacement_along(const double J[6], const host_body *body,
-                                 const world_pose *pose) {
-  double turn[3], way[3];
-  turn_between(turn, body->quaternion, pose->quaternion);
-  vec3_subtract(way, pose->position, body->position);
-  return vec3_dot(J, way) + vec3_dot(J + 3, turn);
-}
-
-static void move_along_normal(host_contact *point, const world_snapshot *home,
-                              const world_pose poses[]) {
-  double J[2][6];
-  host_contact_jacobian(J, point, point->normal);
-  for (int side = 0; side < 2; side++) {
-    int b = point->body[side];
-    if (b >= 0)
-      point->gap += displacement_along(J[side], &home->bodies[b], &poses[b]);
-  }
-}
-
-/* The contact of a joint as the step begins: at other poses its gap changes along the
- * normal and the arms that it had there, nothing else. */
-static void freeze_contact(world_reader *r, int joint,
-                           const world_pose poses[]) {
-  const world_joint *before = &r->home->joints[joint];
-  const world_contact *known = &r->home->contacts.items[before->contact];
-  world_contact *contact = next_contact(r);
-  contact->point = known->point;
-  contact->found = known->found;
-  contact->asked = known->asked;
-  memcpy(contact->geom, known->geom, sizeof contact->geom);
-  vec3_copy(contact->axis_rate, known->axis_rate);
-  if (!contact->found) {
-    contact->joint = joint;
-    r->world->joints[joint].contact = r->world->contacts.n;
-  }
-  if (contact->point.soft) keep_spring(r, &contact->point.surface);
-  move_along_normal(&contact->point, r->home, poses);
-  r->world->contacts.n++;
-}
-
-/* Bodies of an island that is not looked at. */
-static bool is_elsewhere(const world_snapshot *world, dBodyID id) {
-  return id != NULL && dBodyIsEnabled(id) && world_find_body(world, id) < 0;
-}
-
-static bool read_source(world_reader *r) {
-  world_snapshot *world = r->world;
-  int first = world->contacts.n;
-  for (int i = 0; i < world->list.n_contacts; i++) {
-    const source_contact *found = &world->list.contacts[i];
-    world_contact *contact;
-    bool reversed;
-    if (is_elsewhere(world, found->body[0]) ||
-        is_elsewhere(world, found->body[1]))
-      continue;
-    contact_name name = {"contact found", (unsigned long)i + 1};
-    if (!read_found(r, &found->contact, found->body, name, &contact, &reversed))
-      return false;
-    if (contact != NULL) take_source(contact, found, reversed);
-  }
-  return merge_contacts(r, first, false);
-}
-
 /* As near to where the step found bodies the contacts are those found there, with gaps
  * that change along their normals: what is of second order in it is less than rounding. */
 static bool hardly_moved(const host_body *body, const world_pose *pose) {
@@ -692,60 +659,43 @@ static bool source_is_known(const world_snapshot *home,
   return true;
 }
 
-static bool read_moved(world_reader *r, const world_snapshot *home,
-                       const world_pose poses[]) {
+static bool read_moved(world_reader *r) {
   world_snapshot *world = r->world;
+  const world_snapshot *home = r->home;
   contact_source *source = world->settings.contacts;
-  size_t n_contacts = 0, n_others = 0;
   bool asks = source != NULL && source->function != NULL && !isnan(r->margin);
-  bool known = asks && source_is_known(home, poses);
-  for (int j = 0; j < home->n_joints; j++) {
-    if (home->joints[j].is_contact)
-      n_contacts += !r->errors && (known || !home->joints[j].from_source);
-    else
-      n_others++;
-  }
+  int n_contacts = 0;
+  r->known = asks && source_is_known(home, r->poses);
+  for (int j = 0; j < home->n_joints; j++)
+    n_contacts += home->joints[j].is_contact;
   world->list.pool = home->settings.pool;
   world->list.n_contacts = 0;
-  if (asks && !known &&
+  if (asks && !r->known &&
       !contact_source_collect(source, home->settings.world, r->step_size,
                               r->margin, &world->list))
     return outcome_fail(r->out, "%s", world->list.message);
-  n_contacts += (size_t)world->list.n_contacts;
-  if (!reserve_contacts(r, n_contacts, n_others)) return false;
+  if (!reserve(r, home->n_bodies, home->n_joints, n_contacts,
+               world->list.n_contacts))
+    return false;
   world->contacts.polygons =
-      known ? home->contacts.polygons : world->list.polygons;
-
+      r->known ? home->contacts.polygons : world->list.polygons;
   for (int b = 0; b < home->n_bodies; b++)
-    if (!host_body_read(&world->bodies[b], home->bodies[b].id, 0,
-                        r->out->message, sizeof r->out->message))
-      return false;
+    world->bodies[b].id = home->bodies[b].id;
   for (int j = 0; j < home->n_joints; j++) {
-    const world_joint *before = &home->joints[j];
-    world->joints[j] = *before;
+    world->joints[j] = home->joints[j];
     world->joints[j].rows = world->joints[j].contact = -1;
     world->joints[j].n_stops = 0;
-    if (!before->is_contact) {
-      if (!read_joint_rows(r, j)) return false;
-    } else if (!r->errors && before->contact >= 0 &&
-               (known || !before->from_source)) {
-      freeze_contact(r, j, poses);
-    }
   }
-  if (!r->errors && !asked_contacts_move(world, home, poses))
-    return outcome_no_memory(r->out);
-  return known || read_source(r);
+  return read_bodies(r) &&
+         read_joints(r, world->list.contacts, world->list.n_contacts) &&
+         (r->errors || asked_contacts_move(world, home, r->poses) ||
+          outcome_no_memory(r->out));
 }
 
-static bool read_at(world_reader *r, const world_snapshot *home,
-                    const world_pose poses[]) {
+static bool read_at(world_reader *r) {
   world_snapshot *world = r->world;
-  outcome *out = r->out;
+  const world_snapshot *home = r->home;
   host_place *places;
-  size_t n_bodies = (size_t)home->n_bodies, n_joints = (size_t)home->n_joints;
-  size_t n_contact_joints = 0;
-  for (int j = 0; j < home->n_joints; j++)
-    n_contact_joints += home->joints[j].is_contact;
   const arena memory = world->arena;
   const ode_mlcp_contact_list list = world->list;
   *world = *home;
@@ -759,18 +709,12 @@ static bool read_at(world_reader *r, const world_snapshot *home,
     world->settings.stops = false;
     world->settings.erp = 1;
   }
-  world->n_joint_rows = 0;
-
   arena_start(&world->arena);
-  if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
-      !ARENA_TAKE(&world->arena, world->joints, n_joints) ||
-      !ARENA_TAKE(&world->arena, world->joint_rows,
-                  n_joints - n_contact_joints) ||
-      !ARENA_TAKE(&world->arena, places, n_bodies))
-    return outcome_no_memory(out);
-  if (!check_poses(home, poses, out)) return false;
-  world_place(home, poses, places, r->errors);
-  bool read = read_moved(r, home, poses);
+  if (!ARENA_TAKE(&world->arena, places, home->n_bodies))
+    return outcome_no_memory(r->out);
+  if (!check_poses(home, r->poses, r->out)) return false;
+  world_place(home, r->poses, places, r->errors);
+  bool read = read_moved(r);
   world_put_back(home, places, r->errors);
   return read;
 }
@@ -780,18 +724,23 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    outcome *out) {
   world_reader r = {.world = world,
                     .home = home,
+                    .poses = poses,
                     .step_size = step_size,
                     .margin = margin,
                     .out = out};
-  return read_at(&r, home, poses);
+  return read_at(&r);
 }
 
 bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
                           const world_pose poses[], double step_size,
                           outcome *out) {
-  world_reader r = {
-      .world = world, .errors = true, .step_size = step_size, .out = out};
-  return read_at(&r, home, poses);
+  world_reader r = {.world = world,
+                    .home = home,
+                    .poses = poses,
+                    .errors = true,
+                    .step_size = step_size,
+                    .out = out};
+  return read_at(&r);
 }
 
 /* --- a world as one island -------------------------------------------------- */

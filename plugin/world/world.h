@@ -16,7 +16,6 @@
 #include "host/contacts.h"
 #include "host/joints.h"
 #include "rows/contact_rows.h"
-#include "world/contact_joints.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
 #include "world/outcome.h"
@@ -84,17 +83,16 @@ typedef struct world_settings {
   bool instant;     /* an impact takes no time: contacts further apart than
                        HAIR_BESIDE are none, and none stops a motor without a
                        limit of force */
-  contact_source *contacts;     /* the collision function and its joints; may be
-                               NULL */
-  const contact_joints *joints; /* void ones are left out; may be NULL */
+  contact_source
+      *contacts;        /* the list of the step, and who is asked for more; may
+                               be NULL */
   world_matcher *asker; /* asks the geoms of joints at other poses; NULL: they
                            are frozen */
   bool
       source_complete; /* what the islands hold of the function's contacts is all
                            that it finds of their bodies: where bodies have not
                            moved it is not asked again */
-  const dContact *given; /* [n_given] contacts beside those of joints, between
-                               the bodies of their geoms */
+  const source_contact *given; /* [n_given] contacts beside those of joints */
   int n_given;
 } world_settings;
 

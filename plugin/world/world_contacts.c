@@ -139,31 +139,15 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
   return true;
 }
 
-/* A contact of one of the program's joints: known by that within a step. */
-static bool is_joints_own(const world_contact *contact) {
-  return contact->joint >= 0 && !contact->found && contact->stop < 0;
-}
-
 bool world_match(world_matcher *matcher, const world_snapshot *world_a,
                  const world_contacts *a, const world_snapshot *world_b,
                  const world_contacts *b, double radius, int match[]) {
   contact_entry *keys;
-  int *found, n = 0;
   matcher->key_arena.source = world_a->arena.source;
   arena_start(&matcher->key_arena);
-  if (!ARENA_TAKE(&matcher->key_arena, keys, a->n) ||
-      !ARENA_TAKE(&matcher->key_arena, found, a->n))
-    return false;
-  for (int k = 0; k < a->n; k++) {
-    if (is_joints_own(&a->items[k]))
-      match[k] = world_b->joints[a->items[k].joint].contact;
-    else
-      world_contact_key(&keys[n++], world_a, a, k);
-  }
-  if (n > 0 && !world_match_keys(matcher, keys, n, world_b, b, radius, found))
-    return false;
-  for (int i = 0; i < n; i++) match[keys[i].number] = found[i];
-  return true;
+  if (!ARENA_TAKE(&matcher->key_arena, keys, a->n)) return false;
+  for (int k = 0; k < a->n; k++) world_contact_key(&keys[k], world_a, a, k);
+  return world_match_keys(matcher, keys, a->n, world_b, b, radius, match);
 }
 
 static bool all_of(const bool *which, const int body[2]) {
@@ -209,7 +193,7 @@ bool world_recall(world_matcher *matcher, const world_snapshot *world,
 /* --- asked again -------------------------------------------------------------- */
 
 /* The contacts of a program's own joints at other poses than the step's start. A contact
- * joint says which geoms it is of. Where they are there (world/contact_joints.h), on its
+ * joint says which geoms it is of. Where they are there (world/contact_source.h), on its
  * bodies, and asked at the start they tell what the program was told, they are asked
  * again, once a pair. */
 
