@@ -151,19 +151,20 @@ static void polytope_outline(const gap_core *core, const double d[3],
   }
 }
 
-void gap_outline_cap(const gap_core *core, int end, gap_outline *outline) {
+/* The cap at one end (+1, -1), as CAP_POINTS points. */
+static void cap_outline(const gap_core *core, int end, gap_outline *outline) {
   static const double diagonal = 0.70710678118654752440;
   static const double circle[CAP_POINTS][2] = {
       {1, 0},  {diagonal, diagonal},   {0, 1},  {-diagonal, diagonal},
       {-1, 0}, {-diagonal, -diagonal}, {0, -1}, {diagonal, -diagonal}};
-  outline->count = 0;
   outline->face = gap_feature_make(GAP_FACE, end > 0);
   for (int i = 0; i < CAP_POINTS; i++) {
     double point[3];
     for (int k = 0; k < 3; k++)
-      point[k] = core->centre[k] + end * core->half_length * core->axis[k] +
-                 core->disc_radius * (circle[i][0] * core->rotation[3 * k] +
-                                      circle[i][1] * core->rotation[3 * k + 1]);
+      point[k] =
+          core->centre[k] + end * core->half_length * core->axis[k] +
+          core->disc_radius * (circle[i][0] * core->rotation[3 * k] +
+                               end * circle[i][1] * core->rotation[3 * k + 1]);
     unsigned number = (unsigned)(i + (end > 0 ? CAP_POINTS : 0));
     add_point(outline, point, number);
     outline->edges[i] = gap_feature_make(GAP_EDGE, end > 0);
@@ -171,48 +172,39 @@ void gap_outline_cap(const gap_core *core, int end, gap_outline *outline) {
   for (int k = 0; k < 3; k++) outline->normal[k] = end * core->axis[k];
 }
 
-bool gap_outline_side(const gap_core *core, const double d[3],
-                      gap_outline *outline) {
-  double across[3], along = vec3_dot(d, core->axis);
+/* The line on the side that is furthest along d. */
+static void side_outline(const gap_core *core, const double d[3],
+                         gap_outline *outline) {
+  double across[3];
   vec3_copy(across, d);
-  vec3_add_scaled(across, -along, core->axis);
-  double length = vec3_length(across);
-  if (!(length > 1e-9)) return false;
-
-  outline->count = 0;
-  for (int i = 0; i < 2; i++) {
-    double point[3], end = (along < 0) == (i == 1) ? -1 : 1;
+  vec3_add_scaled(across, -vec3_dot(d, core->axis), core->axis);
+  vec3_normalise(across);
+  for (int end = 0; end < 2; end++) {
+    double point[3];
     vec3_copy(point, core->centre);
-    vec3_add_scaled(point, end * core->half_length, core->axis);
-    vec3_add_scaled(point, core->disc_radius / length, across);
+    vec3_add_scaled(point, end ? core->half_length : -core->half_length,
+                    core->axis);
+    vec3_add_scaled(point, core->disc_radius, across);
     add_point(outline, point, 0);
-    outline->corners[i] = gap_feature_make(GAP_SURFACE, end > 0);
-    outline->edges[i] = gap_feature_make(GAP_EDGE, SIDE_LINE);
+    outline->corners[end] = gap_feature_make(GAP_SURFACE, (unsigned)end);
+    outline->edges[end] = gap_feature_make(GAP_EDGE, SIDE_LINE);
   }
-  return true;
-}
-
-static void cylinder_outline(const gap_core *core, const double d[3],
-                             gap_outline *outline) {
-  double along = vec3_dot(d, core->axis);
-  if (fabs(along) >= facing_cosine) {
-    gap_outline_cap(core, along > 0 ? 1 : -1, outline);
-    return;
-  }
-  gap_outline_side(core, d, outline);
 }
 
 void gap_outline_facing(const gap_core *core, const double d[3], double scale,
                         gap_outline *outline) {
-  outline->count = 0;
-  outline->face = gap_feature_make(GAP_FACE, 0);
+  *outline = (gap_outline){.face = gap_feature_make(GAP_FACE, 0)};
   if (core->half_space) {
     vec3_copy(outline->points[0], core->centre);
     vec3_copy(outline->normal, core->axis);
   } else if (core->kind == CORE_POLYTOPE) {
     polytope_outline(core, d, scale, outline);
   } else if (core->kind == CORE_CYLINDER) {
-    cylinder_outline(core, d, outline);
+    double along = vec3_dot(d, core->axis);
+    if (fabs(along) >= facing_cosine)
+      cap_outline(core, along > 0 ? 1 : -1, outline);
+    else
+      side_outline(core, d, outline);
   } else {
     double point[3];
     gap_core_support(core, d, point);

@@ -12,13 +12,13 @@ enum {
 
 typedef struct gap_outline {
   /* 0: a face without end, through the first point; 1: a corner; 2: an edge; more: a
-   * face, its corners in order */
+   * face, its corners counterclockwise as seen from outside */
   int count;
   double points[OUTLINE_ROOM][3];
   gap_feature corners[OUTLINE_ROOM];
   gap_feature edges[OUTLINE_ROOM]; /* from this point to the next */
   gap_feature face;
-  double normal[3]; /* of a face: unit, outward */
+  double normal[3]; /* of a face: unit, outward; else 0 */
 } gap_outline;
 
 /**
@@ -30,14 +30,6 @@ typedef struct gap_outline {
  */
 void gap_outline_facing(const gap_core *core, const double d[3], double scale,
                         gap_outline *outline);
-
-/** The cap of a cylinder at one end (+1, -1), as CAP_POINTS points. */
-void gap_outline_cap(const gap_core *core, int end, gap_outline *outline);
-
-/** The line on a cylinder's side that is furthest along `d`; false where `d`
- *  runs along the axis. Its second point is the one further along `d`. */
-bool gap_outline_side(const gap_core *core, const double d[3],
-                      gap_outline *outline);
 
 /** The feature that holds `count` (1 to 3) corners of a polytope. */
 gap_feature gap_outline_feature(const gap_core *core, const int corners[],

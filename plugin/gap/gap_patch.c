@@ -13,232 +13,154 @@ static const double same_point = 1e-7;
 /* Edges at a smaller angle than this (sine) touch along a line. */
 static const double parallel_sine = 0.02;
 
-/* A corner of the region that two outlines cover, seen along n. The first is the
- * one that is cut, by the second, a face. */
-typedef struct cut_point {
-  double at[2];        /* across n */
-  gap_feature id[2];   /* feature of the first, of the second */
-  gap_feature edge[2]; /* edge to the next: of the first ([0]) or of the second
-                          ([1]), or 0 */
-} cut_point;
-
-typedef struct view {
-  double n[3], t[2][3]; /* looking along n; t across it */
-} view;
-
-static void make_view(const double n[3], view *seen) {
-  vec3_copy(seen->n, n);
-  vec3_across(n, seen->t[0]);
-  vec3_cross(seen->t[1], n, seen->t[0]);
-}
-
-static void project(const view *seen, const double point[3], double at[2]) {
-  at[0] = vec3_dot(seen->t[0], point);
-  at[1] = vec3_dot(seen->t[1], point);
-}
-
-/* Height along n of an outline over a point across n. */
-static double height_over(const view *seen, const gap_outline *outline,
-                          const double at[2]) {
-  const double *base = outline->points[0];
-  double foot[2];
-  project(seen, base, foot);
-  double height = vec3_dot(seen->n, base), u = at[0] - foot[0],
-         v = at[1] - foot[1];
-  if (outline->count != 2) {
-    double slope = vec3_dot(outline->normal, seen->n);
-    return height - (u * vec3_dot(outline->normal, seen->t[0]) +
-                     v * vec3_dot(outline->normal, seen->t[1])) /
-                        slope;
-  }
-  double along[3], run[2];
-  vec3_subtract(along, outline->points[1], base);
-  project(seen, along, run);
-  double t = (u * run[0] + v * run[1]) / (run[0] * run[0] + run[1] * run[1]);
-  return height + t * vec3_dot(seen->n, along);
-}
-
 /* The patch as it is collected. */
 typedef struct collection {
   const gap_patch_request *request;
-  view seen;
   gap_contact *contacts;
   int count;
 } collection;
 
-static void write_contact(const gap_patch_request *request, double high,
-                          double low, const double across[3],
+/* One point of each core, over one another as seen along n. */
+static void write_contact(const gap_patch_request *request,
+                          const double on_a[3], const double on_b[3],
                           gap_contact *contact) {
   const gap_core *a = request->a, *b = request->b;
-  contact->gap = high - low - a->radius - b->radius;
+  double apart[3];
+  vec3_subtract(apart, on_a, on_b);
+  // no point is deeper than s(n): less is rounding, or a face not quite flat ("parallel")
+  contact->gap = fmax(vec3_dot(request->n, apart), request->separation) -
+                 a->radius - b->radius;
   vec3_copy(contact->normal, request->n);
-  vec3_copy(contact->point, across);
-  double middle = (high - a->radius + low + b->radius) / 2;
-  vec3_add_scaled(contact->point, middle, request->n);
+  for (int k = 0; k < 3; k++) contact->point[k] = (on_a[k] + on_b[k]) / 2;
+  vec3_add_scaled(contact->point, (b->radius - a->radius) / 2, request->n);
   contact->certificate = request->certificate;
   contact->triangle[0] = contact->triangle[1] = -1;
 }
 
-static bool is_crossing(gap_feature on_a) {
-  return gap_feature_type(on_a) == GAP_EDGE ||
-         gap_feature_type(on_a) == GAP_FACE;
-}
-
-static void add_contact(collection *into, const double at[2], double high,
-                        double low, const gap_feature id[2]) {
+static void add_contact(collection *into, const double on_a[3],
+                        const double on_b[3], const gap_feature id[2]) {
   const gap_patch_request *request = into->request;
-  // no point is deeper than s(n): less is rounding, or a face not quite flat ("parallel")
-  double apart_by = fmax(high - low, request->separation);
-  double gap = apart_by - request->a->radius - request->b->radius;
-  if (gap > request->margin || into->count == GAP_PAIR_ROOM) return;
-
-  double across[3] = {0, 0, 0}, apart[3];
-  vec3_add_scaled(across, at[0], into->seen.t[0]);
-  vec3_add_scaled(across, at[1], into->seen.t[1]);
+  if (into->count == GAP_PAIR_ROOM) return;
   gap_contact *contact = &into->contacts[into->count];
-  write_contact(request, high, low, across, contact);
-  contact->gap = gap;
+  write_contact(request, on_a, on_b, contact);
   memcpy(contact->feature, id, sizeof contact->feature);
-  for (int i = 0; i < into->count; i++) {
+  bool known = contact->gap > request->margin;
+  for (int i = 0; i < into->count && !known; i++) {
+    double apart[3];
     vec3_subtract(apart, into->contacts[i].point, contact->point);
     vec3_add_scaled(apart, -vec3_dot(apart, request->n), request->n);
-    if (!(vec3_length(apart) < same_point * request->scale)) continue;
-    /* an end of A says more than where it leaves B beside that, which may be a
-     * cut that only the triangles of a surface made ("ends beside seams") */
-    if (is_crossing(into->contacts[i].feature[0]) && !is_crossing(id[0]))
-      into->contacts[i] = *contact;
+    known = vec3_length(apart) < same_point * request->scale;
+  }
+  into->count += !known;
+}
+
+/* An outline as seen along n, and of each edge the unit direction across n that goes
+ * inward, 0 of one seen from its end; between two lines the direction along the line. */
+typedef struct seen_outline {
+  const gap_outline *outline;
+  double inward[OUTLINE_ROOM][3];
+} seen_outline;
+
+static const double *next_point(const gap_outline *outline, int i) {
+  return outline->points[(i + 1) % outline->count];
+}
+
+static void see(const gap_outline *outline, const double n[3], bool lines,
+                double tolerance, seen_outline *seen) {
+  double up[3], run[3];
+  vec3_copy(up, n);
+  if (vec3_dot(outline->normal, n) < 0) vec3_negate(up, n);
+  seen->outline = outline;
+  for (int i = 0; i < outline->count; i++) {
+    double *inward = seen->inward[i], beside[3];
+    vec3_subtract(run, next_point(outline, i), outline->points[i]);
+    vec3_cross(beside, up, run);
+    vec3_cross(inward, beside, up);
+    if (!lines) vec3_copy(inward, beside);
+    if (!(vec3_normalise(inward) > tolerance))
+      for (int k = 0; k < 3; k++) inward[k] = 0;
+  }
+}
+
+/* How far inside edge i a point is, m. */
+static double inside(const seen_outline *seen, int i, const double point[3]) {
+  double arm[3];
+  vec3_subtract(arm, point, seen->outline->points[i]);
+  return vec3_dot(seen->inward[i], arm);
+}
+
+static bool covers(const seen_outline *seen, const double point[3],
+                   double tolerance) {
+  for (int i = 0; i < seen->outline->count; i++)
+    if (!(inside(seen, i, point) >= -tolerance)) return false;
+  return true;
+}
+
+/* The point of an outline over or under another, along n; of a line the nearest as seen
+ * so. */
+static void foot_on(const gap_outline *outline, const double n[3],
+                    const double point[3], double foot[3]) {
+  double arm[3], run[3], across[3];
+  vec3_subtract(arm, outline->points[0], point);
+  if (outline->count != 2) {
+    vec3_copy(foot, point);
+    vec3_add_scaled(
+        foot, vec3_dot(outline->normal, arm) / vec3_dot(outline->normal, n), n);
     return;
   }
-  into->count++;
+  vec3_subtract(run, outline->points[1], outline->points[0]);
+  vec3_copy(across, run);
+  vec3_add_scaled(across, -vec3_dot(run, n), n);
+  vec3_copy(foot, outline->points[0]);
+  vec3_add_scaled(foot, -vec3_dot(arm, across) / vec3_dot(run, across), run);
 }
 
-/* Signed area of an outline as seen along n. */
-static double seen_area(const view *seen, const gap_outline *outline) {
-  double area = 0, p[2], q[2];
-  for (int i = 0; i < outline->count; i++) {
-    project(seen, outline->points[i], p);
-    project(seen, outline->points[(i + 1) % outline->count], q);
-    area += p[0] * q[1] - p[1] * q[0];
+/* The corners of one outline that the other covers; `side` is that of the one. */
+static void add_corners(collection *into, const seen_outline *of,
+                        const seen_outline *over, int side) {
+  const gap_outline *one = of->outline, *other = over->outline;
+  const double tolerance = outside_tolerance * into->request->scale;
+  for (int i = 0; i < one->count; i++) {
+    const double *point[2] = {one->points[i], one->points[i]};
+    gap_feature id[2] = {one->corners[i], one->corners[i]};
+    double foot[3];
+    if (!covers(over, one->points[i], tolerance)) continue;
+    foot_on(other, into->request->n, one->points[i], foot);
+    point[!side] = foot;
+    id[!side] = other->count == 2 ? other->edges[0] : other->face;
+    add_contact(into, point[0], point[1], id);
   }
-  return area;
 }
 
-/* Cut a region by one edge of the second; `inward` is across that edge. */
-static int cut(const cut_point region[], int count, const double edge_at[2],
-               const double inward[2], gap_feature edge_id, double tolerance,
-               const gap_outline *on_a, cut_point out[]) {
-  int kept = 0;
-  for (int i = 0; i < count && kept + 2 <= 2 * OUTLINE_ROOM; i++) {
-    const cut_point *p = &region[i], *q = &region[(i + 1) % count];
-    double dp = (p->at[0] - edge_at[0]) * inward[0] +
-                (p->at[1] - edge_at[1]) * inward[1];
-    double dq = (q->at[0] - edge_at[0]) * inward[0] +
-                (q->at[1] - edge_at[1]) * inward[1];
-    bool p_in = dp >= -tolerance, q_in = dq >= -tolerance;
-    if (p_in) out[kept++] = *p;
-    if (p_in == q_in) continue;
-
-    cut_point *x = &out[kept++];
-    double t = dp / (dp - dq);
-    for (int k = 0; k < 2; k++) x->at[k] = p->at[k] + t * (q->at[k] - p->at[k]);
-    // on an edge of the first it is a crossing; on an earlier cut, a corner of the second
-    x->id[0] = p->edge[0] != 0 ? p->edge[0] : on_a->face;
-    x->id[1] = p->edge[0] != 0 ? edge_id : 0;
-    x->edge[0] = p_in ? 0 : p->edge[0];
-    x->edge[1] = p_in ? edge_id : p->edge[1];
-  }
-  return kept;
+/* The point in which an edge meets another one's line; false: it does not, or lies
+ * along it. */
+static bool meets(const seen_outline *line, int j, const gap_outline *edges,
+                  int i, double tolerance, double point[3]) {
+  const double *from = edges->points[i], *to = next_point(edges, i);
+  double start = inside(line, j, from), end = inside(line, j, to);
+  if (fmin(start, end) > tolerance || fmax(start, end) < -tolerance ||
+      !(fabs(start - end) > 2 * tolerance))
+    return false;
+  double share = fmin(fmax(start / (start - end), 0), 1);
+  for (int k = 0; k < 3; k++) point[k] = from[k] + share * (to[k] - from[k]);
+  return true;
 }
 
-/* The corner of B nearest to a point where two of B's edges meet. */
-static gap_feature nearest_corner(const view *seen, const gap_outline *on_b,
-                                  const double at[2]) {
-  int best = 0;
-  double least = INFINITY;
-  for (int i = 0; i < on_b->count; i++) {
-    double p[2];
-    project(seen, on_b->points[i], p);
-    double distance = hypot(p[0] - at[0], p[1] - at[1]);
-    if (distance < least) least = distance, best = i;
-  }
-  return on_b->corners[best];
-}
-
-/* Region of A's outline that lies over B's face. Apart from the others: all of these
- * arrays in one frame are more than a thread of 64 KB should be asked for. */
-__attribute__((noinline)) static int
-cut_by_face(const collection *into, const gap_outline *on_a,
-            const gap_outline *on_b, cut_point region[2 * OUTLINE_ROOM]) {
-  const view *seen = &into->seen;
-  cut_point other[2 * OUTLINE_ROOM];
-  int count = on_a->count;
-  bool line = on_b->count == 2; /* cut across it, at its ends */
-  for (int i = 0; i < count; i++) {
-    project(seen, on_a->points[i], region[i].at);
-    region[i].id[0] = on_a->corners[i];
-    region[i].id[1] = line ? on_b->edges[0] : on_b->face;
-    region[i].edge[0] = on_a->edges[i];
-    region[i].edge[1] = 0;
-  }
-  double turn = seen_area(seen, on_b) < 0 ? -1 : 1;
-  double tolerance = outside_tolerance * into->request->scale;
-  for (int i = 0; i < on_b->count && count > 0; i++) {
-    double p[2], q[2];
-    project(seen, on_b->points[i], p);
-    project(seen, on_b->points[(i + 1) % on_b->count], q);
-    double length = hypot(q[0] - p[0], q[1] - p[1]);
-    if (!(length > tolerance)) continue;
-    double along[2] = {(q[0] - p[0]) / length, (q[1] - p[1]) / length};
-    double inward[2] = {-turn * along[1], turn * along[0]};
-    count =
-        cut(region, count, p, line ? along : inward,
-            line ? on_b->corners[i] : on_b->edges[i], tolerance, on_a, other);
-    memcpy(region, other, (size_t)count * sizeof region[0]);
-  }
-  return count;
-}
-
-/* Height of an outline at a cut point; at its own corner, the corner's
- * ("near touching"). */
-static double height_at(const collection *into, const gap_outline *outline,
-                        const cut_point *point, int side) {
-  if (gap_feature_type(point->id[side]) != GAP_FACE)
-    for (int i = 0; i < outline->count; i++)
-      if (outline->corners[i] == point->id[side])
-        return vec3_dot(into->seen.n, outline->points[i]);
-  return height_over(&into->seen, outline, point->at);
-}
-
-/* From a point across n to half-way to a line. */
-static void move_half_way(const view *seen, const gap_outline *line,
-                          double at[2]) {
-  double p[2], q[2];
-  project(seen, line->points[0], p);
-  project(seen, line->points[1], q);
-  double run[2] = {q[0] - p[0], q[1] - p[1]};
-  double off = (run[0] * (at[1] - p[1]) - run[1] * (at[0] - p[0])) /
-               (run[0] * run[0] + run[1] * run[1]);
-  at[0] += 0.5 * off * run[1];
-  at[1] -= 0.5 * off * run[0];
-}
-
-/* A face or line on a face, or on a line beside it; `flipped`: the face is A's. */
-__attribute__((noinline)) static void outline_on_face(collection *into,
-                                                      const gap_outline *first,
-                                                      const gap_outline *face,
-                                                      bool flipped) {
-  cut_point region[2 * OUTLINE_ROOM];
-  int count = cut_by_face(into, first, face, region);
-  for (int i = 0; i < count; i++) {
-    cut_point *point = &region[i];
-    if (point->id[1] == 0)
-      point->id[1] = nearest_corner(&into->seen, face, point->at);
-    double height[2] = {height_at(into, first, point, 0),
-                        height_at(into, face, point, 1)};
-    const gap_feature id[2] = {point->id[flipped], point->id[!flipped]};
-    if (face->count == 2) move_half_way(&into->seen, face, point->at);
-    add_contact(into, point->at, height[flipped], height[!flipped], id);
-  }
+static void add_crossings(collection *into, const seen_outline *a,
+                          const seen_outline *b) {
+  const gap_outline *on_a = a->outline, *on_b = b->outline;
+  const double tolerance = outside_tolerance * into->request->scale;
+  // a line has one edge
+  int n_a = on_a->count == 2 ? 1 : on_a->count;
+  int n_b = on_b->count == 2 ? 1 : on_b->count;
+  for (int i = 0; i < n_a; i++)
+    for (int j = 0; j < n_b; j++) {
+      const gap_feature id[2] = {on_a->edges[i], on_b->edges[j]};
+      double at[2][3];
+      if (meets(b, j, on_a, i, tolerance, at[0]) &&
+          meets(a, i, on_b, j, tolerance, at[1]))
+        add_contact(into, at[0], at[1], id);
+    }
 }
 
 static bool are_parallel(const gap_outline *on_a, const gap_outline *on_b) {
@@ -250,13 +172,21 @@ static bool are_parallel(const gap_outline *on_a, const gap_outline *on_b) {
          parallel_sine * vec3_length(run[0]) * vec3_length(run[1]);
 }
 
+/* A corner alone, and lines that cross, touch in the deepest point. */
 static void meet(collection *into, const gap_outline *on_a,
                  const gap_outline *on_b) {
-  if (on_a->count < 2 || on_b->count == 1) return;
-  if (on_b->count != 2 || (on_a->count == 2 && are_parallel(on_a, on_b)))
-    outline_on_face(into, on_a, on_b, false);
-  else if (on_a->count > 2)
-    outline_on_face(into, on_b, on_a, true);
+  const double *n = into->request->n;
+  const double tolerance = outside_tolerance * into->request->scale;
+  bool lines = on_a->count == 2 && on_b->count == 2;
+  seen_outline a, b;
+  if (on_a->count == 1 || on_b->count == 1 ||
+      (lines && !are_parallel(on_a, on_b)))
+    return;
+  see(on_a, n, lines, tolerance, &a);
+  see(on_b, n, lines, tolerance, &b);
+  if (on_b->count != 2 || lines) add_corners(into, &a, &b, 0);
+  if (on_a->count != 2 || lines) add_corners(into, &b, &a, 1);
+  if (!lines) add_crossings(into, &a, &b);
 }
 
 static int corner_number(const gap_core *core, const double point[3]) {
@@ -304,14 +234,7 @@ static bool write_witness(const gap_patch_request *request,
     vec3_add_scaled(across, -vec3_dot(across, request->n), request->n);
     if (vec3_length(across) > outside_tolerance * request->scale) return false;
   }
-  for (int k = 0; k < 3; k++) across[k] = (on_a[k] + on_b[k]) / 2;
-  double middle = vec3_dot(across, request->n), support[3];
-  vec3_add_scaled(across, -middle, request->n);
-
-  // heights by the supports: nearest points are less exact
-  gap_core_support(request->b, request->n, support);
-  double low = vec3_dot(request->n, support);
-  write_contact(request, low + request->separation, low, across, contact);
+  write_contact(request, on_a, on_b, contact);
   contact->feature[0] = nearest_feature(request->a, nearest, 0);
   contact->feature[1] = nearest_feature(request->b, nearest, 1);
   return true;
@@ -338,6 +261,7 @@ static void lead_with_deepest(collection *into) {
       if (into->count < GAP_PAIR_ROOM) into->count++;
       deepest = into->count - 1;
       into->contacts[deepest] = witness;
+      into->contacts[deepest].gap = gap; // nearest points are less exact
     }
   }
   if (into->count == 0) return;
@@ -350,7 +274,6 @@ int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
   gap_outline on_a, on_b;
   double back[3];
   vec3_negate(back, request->n);
-  make_view(request->n, &into.seen);
   gap_outline_facing(request->a, back, request->scale, &on_a);
   gap_outline_facing(request->b, request->n, request->scale, &on_b);
   meet(&into, &on_a, &on_b);
