@@ -50,7 +50,7 @@ typedef enum ode_mlcp_scheme {
   ODE_MLCP_SCHEME_AH,          /* stabilised: ERP is the paper's gamma */
   ODE_MLCP_SCHEME_GAP,         /* the (alpha, gamma) family, alpha = gamma */
   ODE_MLCP_SCHEME_TRAPEZOID_1, /* second order, friction against v+ */
-  ODE_MLCP_SCHEME_TRAPEZOID,   /* second order, all rows on v + v+ */
+  ODE_MLCP_SCHEME_TRAPEZOID,   /* second order, all rows on (v + v+) / 2 */
   ODE_MLCP_SCHEME_ST,        /* Stewart and Trinkle: gaps where the bodies go */
   ODE_MLCP_SCHEME_CONSERVING /* second order, conserves what physics does */
 } ode_mlcp_scheme;

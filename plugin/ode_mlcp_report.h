@@ -79,7 +79,8 @@
   ROW(int, jacobians_dropped, SUM, NONE, "",                                  \
       "second order: of forces: M~ would not have been positive")             \
   ROW(int, rounds, SUM, NONE, "",                                             \
-      "st: solves until no contact was left to be added")                     \
+      "st: solves until no contact was left to be added; second order: the "  \
+      "most of a step's")                                                     \
   ROW(int, fixed_point_passes, SUM, NONE, "", "st: passes of fixed_point")    \
   ROW(double, fixed_point_change, MOST, NONE, "m or rad",                     \
       "st: how far the last pass moved a body")                               \

@@ -35,7 +35,7 @@ static bool drift_solve(void *state, scheme_step *step) {
       .level = JOINT_LEVEL_POSITION,
       .erp = s->world.erp,
       .step_size = step->step_size,
-      .scale = 1,
+      .share = 1,
       .v = s->v,
       .x_free = s->v,
       .slip_floor = assembly_slip_floor(s->world.gravity, step->step_size)};

@@ -181,7 +181,6 @@ static bool reserve(assembly *a) {
   int n = world->n_bodies, n_contacts = a->contacts->n;
   arena *arena = &a->arena;
   return ARENA_TAKE(arena, a->x, 6 * n) &&
-         ARENA_TAKE(arena, a->v_free, 6 * n) &&
          ARENA_TAKE(arena, a->projected, 6 * n) &&
          ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
          ARENA_TAKE(arena, a->contact_row, n_contacts) &&
@@ -230,21 +229,6 @@ static bool solve_with_stops(assembly *a, component_problem *c) {
   }
 }
 
-/* The sliding velocity that friction rows would have with no impulse. */
-static const double *free_slip_velocities(assembly *a) {
-  const assembly_request *request = &a->request;
-  if (request->scale == 1 && request->carry == 0) return request->x_free;
-  for (int b = 0; b < request->world->n_bodies; b++) {
-    bool moves = world_is_dynamic(request->world, b);
-    for (int i = 6 * b; i < 6 * b + 6; i++)
-      a->v_free[i] =
-          moves ? (request->x_free[i] + request->carry * request->v[i]) /
-                      request->scale
-                : request->v[i];
-  }
-  return a->v_free;
-}
-
 /* What a component's solves may take of what all that the step solved before, with the
  * same bodies, has left. Lemke's method may take far more than what is fast, but not for
  * ever. */
@@ -271,7 +255,7 @@ bool assembly_solve(assembly *a, const assembly_request *request,
 
   component_problem c = {.out = out, .budget = budget_left(a, out)};
   double most = 0;
-  component_rows_begin(a, &c, free_slip_velocities(a));
+  component_rows_begin(a, &c);
   for (c.index = 0; c.index < set->n_components; c.index++) {
     c.of = &set->components[c.index];
     if (c.of->first_item < 0) continue;

@@ -36,11 +36,8 @@ static double load_of(const assembly *a, const component_problem *c) {
     int b = component_body(a, c, i);
     const double *x = request->x_free + 6 * b, *v = request->v + 6 * b;
     double change[3];
-    for (int j = 0; j < 3; j++)
-      change[j] = (x[j] + request->carry * v[j]) / request->scale - v[j];
-    /* mean velocities change by half of what those at the end do */
-    double share = request->mean ? 2 : request->scale;
-    load += share * a->bodies[b].mass * vec3_length(change);
+    vec3_subtract(change, x, v);
+    load += a->bodies[b].mass * vec3_length(change) / request->share;
   }
   return load;
 }
@@ -100,28 +97,18 @@ static void guess_contact(double guess[], const contact_rows *rows,
 
 /* --- rows ------------------------------------------------------------------- */
 
-/* A row of the velocity level becomes one of the scheme's unknown (eq. 20). A
- * stiff spring is one of the velocity at the end: between the ends it would throw
- * its bodies to and fro. */
+/* A stiff spring is a row of the velocity at the end, v + (x - v) / share: between the ends
+ * it would throw its bodies to and fro. */
 static void weigh_rows(const assembly *a, component_problem *c, int first) {
-  const assembly_request *request = &a->request;
-  if (request->scale == 1 && request->carry == 0 && !request->mean) return;
-  for (int r = first; r < c->set.n_rows; r++) {
+  const double share = a->request.share;
+  for (int r = first; r < c->set.n_rows && share != 1; r++) {
     mlcp_row *row = &c->set.rows[r];
-    double scale = request->scale, carry = request->carry;
-    if (c->set.corrections[r].stiff && request->mean) {
-      scale = 0.5;
-      carry = -0.5;
-    } else if (c->set.corrections[r].stiff) {
-      carry = carry == 0 ? 1 - scale : 0; /* x is v + v+, or v+ */
-      scale = 1;
-    }
-    row->bias *= scale;
-    row->compliance *= scale;
-    if (carry == 0) continue;
+    if (!c->set.corrections[r].stiff) continue;
     const int body[2] = {component_body(a, c, row->body[0]),
                          component_body(a, c, row->body[1])};
-    row->bias += carry * row_rate(row->J, body, request->v);
+    row->compliance *= share;
+    row->bias *= share;
+    row->bias += (share - 1) * row_rate(row->J, body, a->request.v);
   }
 }
 
@@ -306,14 +293,13 @@ int component_rows_add_stops(assembly *a, component_problem *c, bool solved) {
   return c->set.n_rows - first;
 }
 
-void component_rows_begin(const assembly *a, component_problem *c,
-                          const double v_free[]) {
+void component_rows_begin(const assembly *a, component_problem *c) {
   const assembly_request *request = &a->request;
   const world_snapshot *world = request->world;
   bool positions = request->level == JOINT_LEVEL_POSITION;
   double most = request->options->max_correction;
   c->frame = (row_frame){.v = request->v,
-                         .v_free = v_free,
+                         .v_free = request->x_free,
                          .problem_body = a->components.problem_body,
                          .polygons = a->contacts->polygons,
                          .step_size = request->step_size,

@@ -40,8 +40,7 @@ typedef struct solved_component {
 typedef void solve_observer(void *context, const solved_component *component);
 
 /** A scheme's request. Rows of joints and contacts are
- *  w = J x + scale (compliance p + bias) + carry J v, with the bias of the
- *  velocity level: docs/formulation.md, eq. 6 and 20. */
+ *  w = J x + compliance p + bias: docs/formulation.md, eq. 6 and 20. */
 typedef struct assembly_request {
   const world_snapshot *world; /* joints, their rows and the world's values */
   const host_body *bodies;     /* whose masses; NULL: the world's */
@@ -55,10 +54,9 @@ typedef struct assembly_request {
                         rigid contacts are taken to touch, and at
                         JOINT_LEVEL_MOVE those held to stay closed */
   double erp; /* of contacts at JOINT_LEVEL_POSITION and _MOVE */
-  bool erp_for_all;     /* see contact_settings */
-  double step_size;     /* s: scales limits and compliances */
-  double scale, carry;  /* 1 and 0: x is the velocity, */
-  bool mean;            /* and that one the mean of the step's two ends */
+  bool erp_for_all; /* see contact_settings */
+  double step_size; /* s: scales limits and compliances */
+  double share;     /* of the velocity at the end in x; the rest of it is v's */
   const double *mass;   /* [36 n_bodies] M~; NULL: that of the bodies */
   const double *v;      /* [6 n_bodies] at the start */
   const double *x_free; /* [6 n_bodies]; of kinematic bodies: their x */

@@ -72,9 +72,9 @@ typedef struct assembly {
   int (*joint_row)[6]; /* [n_joint_rows] */
   int *contact_row;    /* [contacts->n] the first */
   contact_rows
-      *contact_rows;  /* [contacts->n] n_rows is 0 where it took no part */
-  double *x, *v_free; /* [6 n_bodies] */
-  double *projected;  /* [6 n_bodies] NAN: none */
+      *contact_rows; /* [contacts->n] n_rows is 0 where it took no part */
+  double *x;         /* [6 n_bodies] */
+  double *projected; /* [6 n_bodies] NAN: none */
   int n_fallbacks, n_stopped;
 } assembly;
 
@@ -122,10 +122,8 @@ static inline double memory_sign(const world_snapshot *world,
 
 /* --- component_rows.c --- */
 
-/** What rows of all components read: c->frame and c->settings.
- *  @param v_free  [6 n_bodies] of the slip to come */
-void component_rows_begin(const assembly *a, component_problem *c,
-                          const double v_free[]);
+/** What rows of all components read: c->frame and c->settings. */
+void component_rows_begin(const assembly *a, component_problem *c);
 
 /** Build the problem of c->of behind those before it.
  *  @return false with out->message where a mass has no inverse. */

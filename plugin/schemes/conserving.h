@@ -1,23 +1,39 @@
-/* The conserving step: second order, with joints that end it on their surfaces;
- * momentum and angular momentum are exact, and energy does not grow where nothing
- * drives it (docs/formulation.md, eq. 40-46). */
+/* What a step adds that conserves: joints that end it on their
+ * surfaces; momentum and angular momentum are exact, and energy does not grow where
+ * nothing drives it (docs/formulation.md, eq. 40-46). */
 #ifndef ODE_MLCP_SCHEMES_CONSERVING_H
 #define ODE_MLCP_SCHEMES_CONSERVING_H
 
-#include "schemes/second_order.h"
+#include "schemes/step_rule.h"
 
-/** Sets s->unsettled where the rounds do not end: the step is too large. */
-extern const step_rule conserving_rule;
+/** Rows of the middle of a step, before its rounds. @return false with the outcome's
+ *  message. */
+bool conserving_prepare(second_order *s, const motion *from, double h);
 
-/** Room for a step of the bodies of `home`, after second_order_reserve.
- *  @return false with the outcome's message. */
-bool conserving_reserve(second_order *s);
+/** Put rows of joints between both ends, of which `to` is the last round's, in the place
+ *  of those at the middle. @return false with the outcome's message. */
+bool conserving_renew_joints(second_order *s, const motion *from,
+                             const motion *to, double h);
 
-/** The velocities at the end of the step tried become those that joints and contacts
- * that it pressed allow, with the least change measured by mass. Under a rule that
- * conserves it is remembered: most of it is undone when the next step begins (40).
- */
-bool conserving_hold(second_order *s, double h, motion *to);
+/** The change of momentum over the step that goes with the mean velocity u of body b, less
+ *  that of known forces (41); its Jacobian goes to s->mass. */
+void conserving_build_body(second_order *s, const motion *from,
+                           const motion *to, int b, double h,
+                           double missing[6]);
+
+/** The next round's compliances count from the impulses of the last.
+ *  @return m/s or rad/s: the most that a row of a joint gave way by its. A round that
+ *          begins from that slip changes nothing, and has it all the same. */
+double conserving_keep_impulses(second_order *s);
+
+/** The pose that the mean velocity u brings body b to, and its angular velocity there. */
+void conserving_turn(const second_order *s, int b, const motion *from, double h,
+                     motion *to);
+
+/** The compliance of a row that may say the same as others, as a part of its diagonal. A
+ *  round's counts from the impulse of the round before, so that none is left in the end. */
+double conserving_compliance(const second_order *s, const int body[2],
+                             const double J[2][6]);
 
 /** Joint errors that the next step takes away itself need no correction by
  *  moving. */

@@ -6,9 +6,9 @@
 
 #include "common/vec3.h"
 #include "rows/hair.h"
-#include "schemes/conserving.h"
 #include "schemes/events.h"
 #include "schemes/sampled_impact.h"
+#include "schemes/step_end.h"
 
 /* --- what the last step left ---------------------------------------------- */
 
@@ -438,7 +438,7 @@ static void keep_v_alpha(event_state *w) {
 static bool accept(event_state *w, double *remaining, double h) {
   event_report(w)->substeps++;
   if (!tally(w, 1)) return false;
-  second_order_keep_loads(&w->s, h);
+  step_end_keep_loads(&w->s, h);
   note_held(w);
   if (!remember(w)) return false;
   keep_v_alpha(w);
@@ -499,7 +499,7 @@ static bool collide(event_state *w, double h, const event *found,
     } else {
       event_report(w)->substeps++;
       if (!tally(w, way / h)) return false;
-      second_order_keep_loads(&w->s, h);
+      step_end_keep_loads(&w->s, h);
       note_held(w);
       if (!remember(w)) return false;
       events_go_between(w, way / h);
@@ -562,10 +562,9 @@ static bool correct(event_state *w, double last) {
     return false;
   if (w->ahead.erp > 0) {
     if (!close_stops(w)) return false;
-    if (moves_soft(w)) second_order_load(&w->s, &w->ahead);
+    if (moves_soft(w)) step_end_load(&w->s, &w->ahead);
   }
-  if (w->s.rule->conserves) conserving_leave_small_errors(&w->ahead);
-  return second_order_correct(&w->s, &w->ahead, &w->now);
+  return step_end_correct(&w->s, &w->ahead, &w->now);
 }
 
 /* True if the step that was tried has more energy of motion at its end, with what
@@ -634,8 +633,9 @@ static bool try_step(event_state *w, double *size) {
 /* What the last projection did is undone before: contacts are told of it. */
 static bool rest_in_first_order(event_state *w, double *remaining) {
   const step_rule *rule = w->s.rule;
-  for (int i = 0; i < 6 * w->s.home.n_bodies && rule->conserves; i++)
+  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
     w->now.v[i] -= w->now.carry[i];
+  end_carry(w);
   w->s.rule = &first_order_rule;
   bool taken = event_try(w, *remaining) && events_hold(w) &&
                accept(w, remaining, *remaining);
@@ -691,7 +691,7 @@ static bool run_substeps(event_state *w) {
 
 static bool reserve_bodies(event_state *w) {
   int n = w->s.home.n_bodies;
-  return second_order_reserve(&w->s) && conserving_reserve(&w->s) &&
+  return second_order_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
            ARENA_TAKE(&w->s.base.arena, w->jump, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&

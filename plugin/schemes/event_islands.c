@@ -10,7 +10,6 @@
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "rows/hair.h"
-#include "schemes/conserving.h"
 #include "schemes/event_driven.h"
 #include "schemes/schemes.h"
 

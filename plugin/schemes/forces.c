@@ -279,7 +279,7 @@ static bool start_row(extra_row *row, const spring_line *line,
 
 int forces_rows(const force_list *forces, const world_snapshot *home,
                 const world_pose poses[], const double v[], double cq,
-                double cv, double scale, extra_row rows[]) {
+                double cv, extra_row rows[]) {
   int count = 0;
   for (const ode_mlcp_force *force = forces->first; force != NULL;
        force = force->next) {
@@ -289,7 +289,7 @@ int forces_rows(const force_list *forces, const world_snapshot *home,
     double moving;
     find_line(&line, &force->spring, home, poses, v);
     if (!start_row(&rows[count], &line, home, v, &moving)) continue;
-    rows[count].bias = -scale * moving;
+    rows[count].bias = -moving;
     rows[count++].compliance = 1 / c;
   }
   return count;

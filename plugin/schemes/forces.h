@@ -85,13 +85,12 @@ int forces_mean_rows(const force_list *forces, const world_snapshot *home,
  *
  * @param v       [6 n_bodies] at the step's start
  * @param cq, cv  what c takes of stiffness (s^2) and damping (s)
- * @param scale   2 where the unknown is v + v+, else 1
  * @param rows    [forces->n_springs] out
  * @return how many.
  */
 int forces_rows(const force_list *forces, const world_snapshot *home,
                 const world_pose poses[], const double v[], double cq,
-                double cv, double scale, extra_row rows[]);
+                double cv, extra_row rows[]);
 
 /**
  * Springs and dampers as rows on v+ whose impulse is all of their force: that at

@@ -62,7 +62,7 @@ assembly_request scheme_request(const scheme_step *step,
       .world = world,
       .options = step->options,
       .step_size = step->step_size,
-      .scale = 1,
+      .share = 1,
       .slip_floor = assembly_slip_floor(world->gravity, step->step_size),
       .observer = step->observer,
       .observer_context = step->observer_context};

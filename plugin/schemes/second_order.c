@@ -6,6 +6,9 @@
 
 #include "common/six.h"
 #include "common/vec3.h"
+#include "gap/real.h"
+#include "schemes/conserving.h"
+#include "schemes/taut_joints.h"
 
 bool second_order_reserve(second_order *s) {
   int n = s->home.n_bodies;
@@ -21,72 +24,38 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->taut, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
+          ARENA_TAKE(arena, s->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
           ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
           motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
 }
 
+/* A round that changes no body's velocity by more than this part of the fastest is the
+ * last. */
+static const double SETTLED = 1e-11;
+/* This part of what the end's projection did to the velocities is undone at the
+ * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
+static const double CARRIED = 0.99;
+
 /* --- what a scheme is made of --------------------------------------------- */
 
-static step_weights first_order_weights(const ode_mlcp_options *options,
-                                        double h) {
-  (void)options;
-  return (step_weights){.cq = h * h,
-                        .cv = h,
-                        .late = h,
-                        .scale = 1,
-                        .unknown = 1,
-                        .move_v_plus = 1};
-}
-
-static step_weights gap_weights(const ode_mlcp_options *options, double h) {
-  double a = options->alpha;
-  return (step_weights){.cq = a * a * h * h,
-                        .cv = a * h,
-                        .early = (1 - a) * h,
-                        .late = a * h,
-                        .scale = 1 / a,
-                        .carry = (1 - a) / a,
-                        .unknown = 1,
-                        .move_v = 1 - a,
-                        .move_v_plus = a};
-}
-
-step_weights second_order_trapezoid_weights(const ode_mlcp_options *options,
-                                            double h) {
-  (void)options;
-  return (step_weights){.cq = h * h / 4,
-                        .cv = h / 2,
-                        .early = h / 2,
-                        .late = h / 2,
-                        .scale = 1,
-                        .unknown = 1,
-                        .move_v = 0.5,
-                        .move_v_plus = 0.5};
-}
-
-/* All rows on the mean velocity. */
-static step_weights mean_weights(const ode_mlcp_options *options, double h) {
-  step_weights weights = second_order_trapezoid_weights(options, h);
-  weights.scale = weights.unknown = 2;
-  return weights;
-}
-
 double second_order_alpha(const second_order *s) {
-  return s->rule->weights(s->step->options, s->step->step_size).move_v_plus;
+  return s->rule->share > 0 ? s->rule->share : s->step->options->alpha;
 }
 
-bool second_order_holds_end(const second_order *s) {
-  step_weights weights = s->rule->weights(s->step->options, s->step->step_size);
-  return !s->rule->mean && weights.unknown == 1 && weights.carry == 0;
+/* Of the end in the velocity that rows are for. */
+static double row_share(const second_order *s) {
+  return s->rule->ends ? 1 : second_order_alpha(s);
 }
+
+bool second_order_holds_end(const second_order *s) { return row_share(s) == 1; }
 
 void second_order_find_stiff(second_order *s, const motion *from, double h) {
-  step_weights weights = s->rule->weights(s->step->options, h);
+  double cv = second_order_alpha(s) * h;
   for (int b = 0; b < s->home.n_bodies; b++) s->stiff[b] = false;
   int n_rows = forces_rows(s->step->forces, &s->home, from->poses, from->v,
-                           weights.cq, weights.cv, 1, s->rows);
+                           cv * cv, cv, s->rows);
   for (int r = 0; r < n_rows; r++) {
     const extra_row *row = &s->rows[r];
     double inertia = world_row_mobility(s->here, row->body, row->J);
@@ -119,32 +88,36 @@ static bool has_torque(const second_order *s, int b) {
 }
 
 /* M~ of body b. What would take its positive definiteness away is left out. */
-static void build_mass(const second_order *s, const step_weights *weights,
-                       const host_body *body, int b, const double w[3]) {
+static void build_mass(const second_order *s, const host_body *body, int b,
+                       double h) {
   double *mass = s->mass + 36 * b, *turning = s->gyroscopic + 9 * b;
+  double cv = second_order_alpha(s) * h;
   for (int leave_out = 0; leave_out < 2; leave_out++) {
     memset(turning, 0, 9 * sizeof *turning);
     if (has_torque(s, b))
-      gyroscopic_jacobian(turning, body, w, s->rule->midpoint && !leave_out);
+      gyroscopic_jacobian(turning, body, s->start_v + 6 * b + 3,
+                          s->rule->midpoint && !leave_out);
     host_body_mass(body, mass);
     for (int i = 0; i < 9; i++)
-      mass[6 * (3 + i / 3) + 3 + i % 3] -= weights->cv * turning[i];
+      mass[6 * (3 + i / 3) + 3 + i % 3] -= cv * turning[i];
     if (leave_out) break;
     for (int i = 0; i < 36; i++)
-      mass[i] -=
-          weights->cq * s->k_q[36 * b + i] + weights->cv * s->k_v[36 * b + i];
+      mass[i] -= cv * (cv * s->k_q[36 * b + i] + s->k_v[36 * b + i]);
     if (matrix6_is_positive(mass)) return;
   }
   s->step->out->report.jacobians_dropped++;
 }
 
-bool second_order_sum_forces(second_order *s, const step_weights *weights,
-                             const world_snapshot *at, const motion *from,
-                             const motion *late, const double late_v[],
-                             bool springs, double h) {
+/* The impulses of everything that is not a row, into s->force: what is held, what
+ * powered joints add, the gyroscopic torque, functions and `springs` at both ends (21),
+ * the later of which is taken to be `to`. */
+static bool sum_impulses(second_order *s, const world_snapshot *at,
+                         const motion *from, const motion *to, bool springs,
+                         double h) {
   const scheme_step *step = s->step;
   const world_snapshot *home = &s->home;
   int n = home->n_bodies;
+  double late = second_order_alpha(s) * h;
   memset(s->force, 0, 6 * (size_t)n * sizeof *s->force);
   memset(s->k_q, 0, 36 * (size_t)n * sizeof *s->k_q);
   memset(s->k_v, 0, 36 * (size_t)n * sizeof *s->k_v);
@@ -152,33 +125,18 @@ bool second_order_sum_forces(second_order *s, const step_weights *weights,
     memset(s->early, 0, 6 * (size_t)n * sizeof *s->early);
     if (!forces_add(step->forces, home, from->time, from->poses, from->v,
                     springs, s->early, NULL, NULL, step->out) ||
-        !forces_add(step->forces, home, from->time + h, late->poses, late_v,
+        !forces_add(step->forces, home, from->time + h, to->poses, to->v,
                     springs, s->force, s->k_q, s->k_v, step->out))
       return false;
     for (int i = 0; i < 6 * n; i++)
-      s->force[i] = weights->early * s->early[i] + weights->late * s->force[i];
+      s->force[i] = (h - late) * s->early[i] + late * s->force[i];
   }
   for (int i = 0; i < 6 * n; i++)
     s->force[i] += h * at->bodies[i / 6].force[i % 6];
-  return true;
-}
-
-/* The impulses of everything that is not a row, into s->force: what is held,
- * what powered joints add, the gyroscopic torque, functions and springs at both
- * ends (21). */
-static bool sum_impulses(second_order *s, const step_weights *weights,
-                         const world_snapshot *at, const motion *from,
-                         double h) {
-  const bool forces = s->step->forces->first != NULL;
-  for (int b = 0; b < s->home.n_bodies && forces; b++)
-    world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h);
-  if (!second_order_sum_forces(s, weights, at, from, &s->ahead, from->v, true,
-                               h))
-    return false;
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    const double *w = from->v + 6 * b + 3;
-    if (!has_torque(s, b)) continue;
+  for (int b = 0; b < n && !s->rule->conserves; b++) {
+    const double *w = s->start_v + 6 * b + 3;
     double momentum[3], torque[3];
+    if (!has_torque(s, b)) continue;
     mat3_apply(momentum, at->bodies[b].inertia, w);
     vec3_cross(torque, momentum, w);
     vec3_add_scaled(s->force + 6 * b + 3, h, torque);
@@ -186,46 +144,47 @@ static bool sum_impulses(second_order *s, const step_weights *weights,
   return true;
 }
 
-/* x where no row acts: M~ (x - v) = k~, or M~ x = 2 M~ v + k~ for v + v+. From the
- * `guess` of a round it is that of Newton's method: bodies resist a turn away from it by
- * what joints hold them with, too (13).
- * @param guess  x of the round before, NULL in the first */
-static bool free_motion(second_order *s, const step_weights *weights,
-                        const world_snapshot *at, const motion *from,
-                        const double guess[]) {
+/* The impulse that the last round's u lacks, M~ (u - v) / share - k~, and the mass with
+ * which rows and it change u. Bodies resist a turn away from that u by what joints hold
+ * them with, too (13). */
+static void build_body(const second_order *s, const world_snapshot *at, int b,
+                       double h, double missing[6]) {
+  const host_body *body = &at->bodies[b];
+  const double share = row_share(s), cv = second_order_alpha(s) * h;
+  double *mass = s->mass + 36 * b, change[6], taut[9];
+  build_mass(s, body, b, h);
+  for (int i = 0; i < 36; i++) mass[i] /= share;
+  for (int i = 0; i < 6; i++)
+    change[i] = s->u[6 * b + i] - s->start_v[6 * b + i];
+  matrix6_apply(missing, mass, change);
+  for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
+  taut_joints_unresolved(taut, body->inertia, s->taut + 9 * b, cv * cv);
+  for (int i = 0; i < 9; i++)
+    mass[6 * (3 + i / 3) + 3 + i % 3] += taut[i] / share;
+}
+
+/* The velocities of a round where no row acts. */
+static bool free_motion(second_order *s, const world_snapshot *at,
+                        const motion *from, const motion *to, double h) {
   for (int b = 0; b < s->home.n_bodies; b++) {
-    const host_body *body = &at->bodies[b];
-    double *x = s->x_free + 6 * b, *mass = s->mass + 36 * b;
-    double inverse[36], change[6], impulse[6] = {0}, taut[9] = {0};
-    const double *v = from->v + 6 * b;
-    memcpy(x, v, 6 * sizeof *v);
+    double inverse[36], missing[6], change[6], *x = s->x_free + 6 * b;
+    memcpy(x, s->u + 6 * b, 6 * sizeof *x);
     if (s->home.bodies[b].kinematic) continue;
-    build_mass(s, weights, body, b, v + 3);
-    for (int i = 0; i < 6; i++) x[i] *= weights->unknown;
-    if (guess != NULL) {
-      for (int i = 0; i < 6; i++) change[i] = guess[6 * b + i] - x[i];
-      matrix6_apply(impulse, mass, change);
-      memcpy(x, guess + 6 * b, 6 * sizeof *x);
-      taut_joints_unresolved(taut, body->inertia, s->taut + 9 * b, weights->cq);
-    }
-    for (int i = 0; i < 9; i++) mass[6 * (3 + i / 3) + 3 + i % 3] += taut[i];
-    if (!matrix6_invert(inverse, mass))
+    if (s->rule->conserves)
+      conserving_build_body(s, from, to, b, h, missing);
+    else
+      build_body(s, at, b, h, missing);
+    if (!matrix6_invert(inverse, s->mass + 36 * b))
       return outcome_fail(s->step->out,
                           "body %lu has no finite inverse of its mass",
                           s->home.bodies[b].serial);
-    for (int i = 0; i < 6; i++) impulse[i] = s->force[6 * b + i] - impulse[i];
-    matrix6_apply(change, inverse, impulse);
-    for (int i = 0; i < 6; i++) x[i] += change[i];
+    matrix6_apply(change, inverse, missing);
+    for (int i = 0; i < 6; i++) x[i] -= change[i];
   }
   return true;
 }
 
-/* --- a step --------------------------------------------------------------- */
-
-static bool reserve_middle(second_order *s) {
-  return POOL_RESERVE(s->step->pool, s->middle_of, s->here->contacts.n) ||
-         outcome_no_memory(s->step->out);
-}
+/* --- where the Jacobians are taken ------------------------------------------ */
 
 bool second_order_look(const second_order *s, world_snapshot *world,
                        const motion *at, double h, double margin) {
@@ -235,10 +194,14 @@ bool second_order_look(const second_order *s, world_snapshot *world,
   return true;
 }
 
-bool second_order_look_at_middle(second_order *s, const motion *from,
-                                 double h) {
+/* Contacts that are active at the start, at the point of the Jacobians. */
+static bool look_at_middle(second_order *s, const motion *from, double h) {
   const world_snapshot *here = s->here;
   outcome *out = s->step->out;
+  if (!POOL_RESERVE(s->step->pool, s->middle_of, here->contacts.n))
+    return outcome_no_memory(out);
+  for (int k = 0; k < here->contacts.n; k++) s->middle_of[k] = k;
+  if (!s->rule->midpoint) return true;
   for (int b = 0; b < s->home.n_bodies; b++)
     world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b,
                     h / 2);
@@ -247,8 +210,7 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
   for (int k = 0; k < here->contacts.n; k++)
     any |= here->contacts.items[k].active;
   if (!second_order_look(s, &s->middle, &s->ahead, h,
-                         any ? s->home.settings.margin : NAN) ||
-      !reserve_middle(s))
+                         any ? s->home.settings.margin : NAN))
     return false;
   if (!world_match(&s->matcher, here, &here->contacts, &s->middle,
                    &s->middle.contacts, motion_radius(&s->home, from->v, h),
@@ -275,14 +237,6 @@ const world_snapshot *second_order_solved(const second_order *s) {
   return s->rule->midpoint ? &s->middle : s->here;
 }
 
-bool second_order_start_slips(second_order *s, const world_snapshot *at) {
-  size_t n = 3 * (size_t)at->contacts.n;
-  if (!POOL_RESERVE(s->step->pool, s->slips, n))
-    return outcome_no_memory(s->step->out);
-  for (size_t k = 0; k < n; k++) s->slips[k] = 0;
-  return true;
-}
-
 assembly_request second_order_request(const second_order *s,
                                       const world_snapshot *at,
                                       joint_level level, double h) {
@@ -295,18 +249,17 @@ assembly_request second_order_request(const second_order *s,
   return request;
 }
 
-bool second_order_solve(second_order *s, const world_snapshot *at, double h,
-                        const double v[], int n_rows, double scale,
-                        double carry) {
+static bool solve(second_order *s, const world_snapshot *at, double h,
+                  int n_rows) {
+  const bool first = s->rule->first;
   assembly_request request = second_order_request(
-      s, at, s->rule->first ? JOINT_LEVEL_POSITION : JOINT_LEVEL_VELOCITY, h);
-  request.erp_for_all = request.adds_stops = s->rule->first;
-  request.replaced = !s->rule->first;
-  request.scale = scale;
-  request.carry = carry;
-  request.mean = s->rule->mean;
+      s, at, first ? JOINT_LEVEL_POSITION : JOINT_LEVEL_VELOCITY, h);
+  request.erp_for_all = request.adds_stops = first;
+  request.replaced = !first;
+  request.share = row_share(s);
+  request.slip_floor *= request.share;
   request.mass = s->mass;
-  request.v = v;
+  request.v = s->start_v;
   request.extra = s->rows;
   request.n_extra = n_rows;
   request.slips = s->slips;
@@ -314,56 +267,75 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   return assembly_solve(s->base.assembly, &request, s->step->out);
 }
 
+/* --- friction ------------------------------------------------------------- */
+
 /* A motor of limited force brakes as friction does: its velocity is the end's. */
-static void shift_motors(world_snapshot *at, const double v[], double share) {
+static void shift_motors(second_order *s, world_snapshot *at, double share) {
   for (int j = 0; j < at->n_joints; j++) {
     const world_joint *joint = &at->joints[j];
     if (joint->rows < 0) continue;
     host_joint_rows *read = &at->joint_rows[joint->rows];
+    double *shift = s->shift + 3 * at->contacts.n + 6 * joint->rows;
     for (unsigned r = 0; r < read->rows.count; r++) {
       if (!(isfinite(read->rows.lo[r]) && isfinite(read->rows.hi[r]))) continue;
-      double rate = row_rate(read->rows.J[r], joint->body, v);
-      read->rows.rhs[r] += share * (rate - read->rows.rhs[r]);
+      double rate = row_rate(read->rows.J[r], joint->body, s->start_v);
+      shift[r] = share * (rate - read->rows.rhs[r]);
+      read->rows.rhs[r] += shift[r];
     }
   }
 }
 
-bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
-                        double share) {
-  size_t n = 3 * (size_t)at->contacts.n;
-  if (!POOL_RESERVE(s->step->pool, s->shift, n))
+/* Friction opposes the slip at the end of the step (docs/formulation.md, "Active
+ * contacts and events"), and so do motors of limited force: with rows for the mean
+ * velocity that is (mean slip - share x slip at the start) / (1 - share), each with the
+ * geometry of its own time. So until `unshift` surfaces at `at` move by that part of the
+ * slip at the start more. */
+static bool shift(second_order *s, world_snapshot *at) {
+  /* without events the (alpha, gamma) family is as GAP prints it: by v_alpha */
+  bool by_end = s->rule->midpoint || s->step->options->events;
+  double share = by_end ? 1 - row_share(s) : 0;
+  size_t n = 3 * (size_t)at->contacts.n, n_rows = 6 * (size_t)at->n_joint_rows;
+  if (!POOL_RESERVE(s->step->pool, s->slips, n) ||
+      !POOL_RESERVE(s->step->pool, s->shift, n + n_rows))
     return outcome_no_memory(s->step->out);
-  for (size_t i = 0; i < n; i++) s->shift[i] = 0;
-  if (!s->rule->conserves && share > 0) shift_motors(at, v, share);
-  for (int k = 0; k < s->here->contacts.n && share > 0; k++) {
+  for (size_t i = 0; i < n; i++) s->slips[i] = 0;
+  for (size_t i = 0; i < n + n_rows; i++) s->shift[i] = 0;
+  if (!(share > 0)) return true;
+  shift_motors(s, at, share);
+  for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];
     int m = s->middle_of[k];
     if (m < 0 || !start->active || start->stop >= 0) continue;
     world_contact *contact = &at->contacts.items[m];
-    double rate = world_contact_rate(&s->here->contacts, k, v);
+    double *shift = s->shift + 3 * m, slip[3], axis[2][3];
+    double rate = world_contact_rate(&s->here->contacts, k, s->start_v);
     /* what lands slowly is at rest when the step ends */
-    if (!start->held && rate < 0 && !contact->point.soft) {
-      s->shift[3 * m + 2] = share * rate;
-      contact->point.surface.motion[2] += share * rate;
-    }
-    double slip[3], axis[2][3];
+    if (!start->held && rate < 0 && !contact->point.soft)
+      shift[2] = share * rate;
     double sign = world_contact_swapped(contact) ? -share : share;
-    world_contact_slip(start, v, slip);
+    world_contact_slip(start, s->start_v, slip);
     host_contact_axes(axis, &contact->point);
-    for (int d = 0; d < 2; d++) {
-      /* what slips in proportion to its force has no limit to stick at */
-      if (contact->point.surface.viscous[d]) continue;
-      s->shift[3 * m + d] = sign * vec3_dot(slip, axis[d]);
-      contact->point.surface.motion[d] += s->shift[3 * m + d];
-    }
+    /* what slips in proportion to its force has no limit to stick at */
+    for (int d = 0; d < 2; d++)
+      if (!contact->point.surface.viscous[d])
+        shift[d] = sign * vec3_dot(slip, axis[d]);
+    for (int d = 0; d < 3; d++) contact->point.surface.motion[d] += shift[d];
   }
   return true;
 }
 
-void second_order_unshift(const second_order *s, world_snapshot *at) {
+static void unshift_contacts(const second_order *s, world_snapshot *at) {
   for (int m = 0; m < at->contacts.n; m++)
     for (int d = 0; d < 3; d++)
       at->contacts.items[m].point.surface.motion[d] -= s->shift[3 * m + d];
+}
+
+static void unshift(const second_order *s, world_snapshot *at) {
+  const double *shift = s->shift + 3 * at->contacts.n;
+  unshift_contacts(s, at);
+  for (int i = 0; i < at->n_joint_rows; i++)
+    for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)
+      at->joint_rows[i].rows.rhs[r] -= shift[6 * i + (int)r];
 }
 
 /* The slip of velocities v along a contact's two axes, less the surface's motion. */
@@ -380,8 +352,21 @@ static void find_slip(double slip[2], const host_contact *point,
 /* Of the energy: more than where a stop is met. */
 static const double BROUGHT = 1e-3;
 
-bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
-                      double energy) {
+/* Aim the friction of what slides against the slip of the last answer, the velocities
+ * s->u. That of free flight, against which the answer's friction works, is turned by
+ * friction itself: an error of first order where a body spins as it slides. The edges of
+ * what does not slide yet follow the answer, as under the other schemes
+ * (component_edges.c): they are of the slip at the end, which would take the second order
+ * of what slides.
+ *
+ * Where the slip turns so far within a step that friction against its end would bring
+ * energy, it opposes the mean slip instead, which never does: as where bodies turn by
+ * radians.
+ *
+ * @param energy  J, of the motion at the start
+ * @return true if any direction was off by more than a millionth, or friction brought
+ *         energy: the step is to be solved again. */
+static bool aim(second_order *s, world_snapshot *at, double energy) {
   const double TURNED = 1e-6; /* rad */
   bool turned = false, shifted = false;
   double floor = assembly_slip_floor(at->gravity, at->settings.step_size);
@@ -394,7 +379,7 @@ bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
     const double *impulse = assembly_contact_impulses(s->base.assembly, m);
     double rates[2], axis[2][3], slip[3] = {0}, across[3];
     if (rows->n_sliding != 2 || impulse == NULL) continue;
-    find_slip(rates, &at->contacts.items[m].point, axis, u);
+    find_slip(rates, &at->contacts.items[m].point, axis, s->u);
     for (int d = 0; d < 2; d++) {
       rates[d] += s->shift[3 * m + d];
       shifted |= s->shift[3 * m + d] != 0;
@@ -410,14 +395,15 @@ bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
     turned = true;
   }
   if (!(work > BROUGHT * energy && shifted)) return turned;
-  second_order_unshift(s, at);
+  unshift_contacts(s, at);
   for (int i = 0; i < 3 * at->contacts.n; i++) s->shift[i] = 0;
   return true;
 }
 
-/* J: of angular velocity w at a pose. */
-static double spin_energy(const host_body *home, const world_pose *pose,
-                          const double w[3]) {
+/* --- a step --------------------------------------------------------------- */
+
+double second_order_spin_energy(const host_body *home, const world_pose *pose,
+                                const double w[3]) {
   const world_pose start = world_pose_of(home);
   double in_home[3], momentum[3];
   vec3_copy(in_home, w);
@@ -434,7 +420,7 @@ double second_order_energy(const second_order *s, const motion *at,
     const double *of = v + 6 * b;
     if (world_is_dynamic(&s->home, b))
       sum += home->mass * vec3_dot(of, of) / 2 +
-             spin_energy(home, &at->poses[b], of + 3);
+             second_order_spin_energy(home, &at->poses[b], of + 3);
   }
   return sum;
 }
@@ -460,35 +446,40 @@ static void turn_with_inertia(const second_order *s, const host_body *middle,
   vec3_cross(free, L, w); /* less the gyroscopic, which does no work itself */
   mat3_apply(coupled, s->gyroscopic + 9 * b, change);
   for (int i = 0; i < 3; i++) torque[i] -= h * (free[i] + coupled[i] / 2);
-  double before = spin_energy(home, &from->poses[b], w);
+  double before = second_order_spin_energy(home, &from->poses[b], w);
   double energy = fmax(before + vec3_dot(torque, mean), 0);
-  double now = spin_energy(home, &to->poses[b], w_plus);
+  double now = second_order_spin_energy(home, &to->poses[b], w_plus);
   if (now <= energy + RESOLVED * fmax(before, energy)) return;
   for (int i = 0; i < 3; i++) w_plus[i] *= sqrt(energy / now);
   s->step->out->report.not_converged = 1;
 }
 
-/* Where the last solve brings the bodies. */
-static void arrive(const second_order *s, const step_weights *weights,
-                   const motion *from, double h, motion *to) {
+/* Where u brings the bodies, and the velocities there. */
+static void arrive(const second_order *s, const motion *from, double h,
+                   motion *to) {
+  const double share = row_share(s), beside = second_order_alpha(s) / share - 1;
   to->time = from->time + h;
   for (int b = 0; b < s->home.n_bodies; b++) {
-    const double *v = from->v + 6 * b;
-    const double *x = assembly_x(s->base.assembly) + 6 * b;
-    double *v_plus = to->v + 6 * b, mean[6];
+    const double *v = s->start_v + 6 * b, *u = s->u + 6 * b;
+    double *end = to->v + 6 * b, mean[6];
     bool kinematic = s->home.bodies[b].kinematic;
     for (int i = 0; i < 6; i++) {
-      v_plus[i] = kinematic ? v[i] : x[i] - (weights->unknown - 1) * v[i];
-      mean[i] = weights->move_v * v[i] + weights->move_v_plus * v_plus[i];
+      end[i] = kinematic ? v[i] : v[i] + (u[i] - v[i]) / share;
+      mean[i] = u[i] + beside * (u[i] - v[i]);
     }
-    world_pose_move(&to->poses[b], &from->poses[b], mean, h);
+    if (s->rule->conserves)
+      conserving_turn(s, b, from, h, to);
+    else
+      world_pose_move(&to->poses[b], &from->poses[b], mean, h);
   }
+  to->carry_h = 0;
+  memset(to->carry, 0, 6 * (size_t)s->home.n_bodies * sizeof *to->carry);
 }
 
 /* K of the last solve's impulses.
  * @return true if some body turns by it faster than the step resolves. */
-static bool find_taut(second_order *s, const step_weights *weights,
-                      const world_snapshot *at, double h) {
+static bool find_taut(second_order *s, const world_snapshot *at, double h) {
+  const double cv = second_order_alpha(s) * h;
   bool any = false;
   memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
   for (int j = 0; j < at->n_joints; j++) {
@@ -497,31 +488,33 @@ static bool find_taut(second_order *s, const step_weights *weights,
     if (rows < 0) continue;
     for (unsigned i = 0; i < at->joint_rows[rows].rows.count; i++)
       force[i] = assembly_joint_impulse(s->base.assembly, j, i) / h;
-    taut_joints_add(s->taut, at, j, force, 0, NULL);
+    taut_joints_add(s->taut, at, j, force, s->rule->conserves ? h / 2 : 0,
+                    s->u);
   }
   for (int b = 0; b < s->home.n_bodies && !any; b++) {
     double part[9];
     any = world_is_dynamic(&s->home, b) &&
           taut_joints_unresolved(part, at->bodies[b].inertia, s->taut + 9 * b,
-                                 weights->cq);
+                                 cv * cv);
   }
   return any;
 }
 
-/* J: what bodies gained by resisting a turn away from the guess of the last round. */
-static double turned_work(const second_order *s, const step_weights *weights,
-                          const world_snapshot *at, const double guess[]) {
+/* J: what bodies gained by resisting a turn away from the u of the round before. */
+static double turned_work(const second_order *s, const world_snapshot *at,
+                          double h) {
   const double *x = assembly_x(s->base.assembly);
+  const double cv = second_order_alpha(s) * h, share = row_share(s);
   double work = 0;
   for (int b = 0; b < s->home.n_bodies; b++) {
     double taut[9], change[3], torque[3];
     if (!world_is_dynamic(&s->home, b) ||
         !taut_joints_unresolved(taut, at->bodies[b].inertia, s->taut + 9 * b,
-                                weights->cq))
+                                cv * cv))
       continue;
-    vec3_subtract(change, x + 6 * b + 3, guess + 6 * b + 3);
+    vec3_subtract(change, x + 6 * b + 3, s->u + 6 * b + 3);
     mat3_apply(torque, taut, change);
-    work -= vec3_dot(torque, s->u + 6 * b + 3);
+    work -= vec3_dot(torque, x + 6 * b + 3) / share;
   }
   return work;
 }
@@ -541,73 +534,139 @@ static void swap_joints(second_order *s, world_snapshot *at) {
   }
 }
 
-static bool take_step(second_order *s, const motion *from, double h,
-                      motion *to) {
-  enum { TURNED = 3 }; /* rounds: a rope of 400 times its mass under gap */
-  const scheme_step *step = s->step;
-  step_weights weights = s->rule->weights(step->options, h);
-  s->unsettled = false;
-  s->n_end = 0;
-  if (s->rule->midpoint) {
-    if (!second_order_look_at_middle(s, from, h)) return false;
-  } else {
-    if (!reserve_middle(s)) return false;
-    for (int k = 0; k < s->here->contacts.n; k++) s->middle_of[k] = k;
+/* The problem of a round: that of a rule that conserves is of the last round's end `to`,
+ * one of others stays as the first round has it. */
+static bool build_round(second_order *s, world_snapshot *at, const motion *from,
+                        const motion *to, double h, bool first, int *n_rows) {
+  const force_list *forces = s->step->forces;
+  const double share = row_share(s), cv = second_order_alpha(s) * h;
+  if (s->rule->conserves) {
+    *n_rows = forces_mean_rows(forces, &s->home, from->time, h, from->poses,
+                               to->poses, s->rows, s->end_rows, &s->n_end);
+    if (!conserving_renew_joints(s, from, to, h)) return false;
+  } else if (first) {
+    *n_rows = forces_rows(forces, &s->home,
+                          s->rule->midpoint ? s->ahead.poses : from->poses,
+                          s->start_v, cv * cv / share, cv / share, s->rows);
   }
-  world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
-  /* without events the (alpha, gamma) family is as GAP prints it: by v_alpha */
-  bool by_end = s->rule->midpoint || step->options->events;
-  double share = by_end && !second_order_holds_end(s) ? weights.move_v : 0;
-  const world_pose *spring_poses =
-      s->rule->midpoint ? s->ahead.poses : from->poses;
-  int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
-                           weights.cq, weights.cv, weights.unknown, s->rows);
-  if (!sum_impulses(s, &weights, at, from, h) ||
-      !second_order_start_slips(s, at) ||
-      !second_order_shift(s, at, from->v, share))
-    return false;
+  return ((!first && !s->rule->conserves) ||
+          sum_impulses(s, at, from, to, !s->rule->conserves, h)) &&
+         free_motion(s, at, from, to, h);
+}
 
-  const double energy = second_order_energy(s, from, from->v);
-  double *guess = s->ahead.v; /* of a round in which joints are turned */
-  /* sizes of a step are compared by one and the same method */
-  bool again = true, taut = false, turns = !(step->options->accuracy > 0);
-  for (int round = 0; again; round++) {
-    s->again = round > 0;
-    if (!free_motion(s, &weights, at, from, taut ? guess : NULL)) return false;
-    if (taut) swap_joints(s, at);
-    bool solved = second_order_solve(s, at, h, from->v, n_rows, weights.scale,
-                                     weights.carry);
-    if (taut) swap_joints(s, at);
-    if (!solved) return false;
-    const double *x = assembly_x(s->base.assembly);
-    for (int i = 0; i < 6 * s->home.n_bodies; i++)
-      s->u[i] = s->home.bodies[i / 6].kinematic
-                    ? from->v[i]
-                    : (x[i] + weights.carry * from->v[i]) / weights.scale;
-    again = round == 0 && second_order_aim(s, at, s->u, energy);
-    if (round == TURNED && taut) {
-      /* rounds that have not settled are no answer: the first one's is */
-      double most = fmax(energy, second_order_energy(s, from, s->u));
-      again = turned_work(s, &weights, at, guess) > BROUGHT * most;
-      turns = taut = false;
-      continue;
-    }
-    /* rows were where v alone brings the bodies: what is taut turns by more */
-    taut = turns && find_taut(s, &weights, at, h);
-    if (!taut) continue;
-    again = true;
-    memcpy(guess, x, 6 * (size_t)s->home.n_bodies * sizeof *x);
-    arrive(s, &weights, from, weights.move_v_plus * h, to);
-    if (!world_read_joints_at(&s->there, &s->home, to->poses, h, step->out))
-      return false;
-  }
-  second_order_unshift(s, at);
+/* How much a round changed the velocities. */
+typedef struct round_change {
+  double share;   /* of the fastest */
+  double fastest; /* m/s or rad/s */
+  bool rounding;  /* no more than rounding may keep them from settling by */
+} round_change;
 
-  arrive(s, &weights, from, h, to);
+/* Take over the round's velocities. */
+static round_change take_over(second_order *s, double h) {
+  const double *x = assembly_x(s->base.assembly);
+  const double ROUNDING = real_roundings(1e-15);
+  const double OF_SOLVES = 1e3;  /* times SETTLED; they are in double */
+  const double OF_POSITIONS = 4; /* times the rounding of the host's */
+  double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
   for (int b = 0; b < s->home.n_bodies; b++)
-    if (!s->home.bodies[b].kinematic)
-      turn_with_inertia(s, &at->bodies[b], b, h, from, to);
+    far = fmax(far, vec3_length(s->home.bodies[b].position));
+  /* no error of a joint is known better than to the rounding of positions */
+  double slow = ROUNDING * (far + 1) / (h * SETTLED);
+  double slow_in_double = slow * (DBL_EPSILON / REAL_EPSILON);
+  for (int b = 0; b < s->home.n_bodies; b++)
+    for (int half = 0; half < 2; half++) {
+      double d[3];
+      int at = 6 * b + 3 * half;
+      vec3_subtract(d, x + at, s->u + at);
+      change[half] = fmax(change[half], vec3_length(d));
+      most[half] = fmax(most[half], vec3_length(x + at));
+      if (!s->home.bodies[b].kinematic) vec3_copy(s->u + at, x + at);
+    }
+  bool rounding = true;
+  for (int half = 0; half < 2; half++)
+    rounding &=
+        change[half] < SETTLED * fmax(OF_SOLVES * (most[half] + slow_in_double),
+                                      OF_POSITIONS * (most[half] + slow));
+  return (round_change){
+      fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow)),
+      fmax(most[0], most[1]) + slow, rounding};
+}
+
+/* Rounds until nothing changes, or the rule's are over. Those of a rule that does not
+ * conserve change nothing but the aim of friction and what is taut: that turns by more than
+ * v alone has it do, and its rows are where the last round has it, as rows hold. */
+static bool settle(second_order *s, world_snapshot *at, const motion *from,
+                   double h, motion *to) {
+  const int MOST_WORSE = 2; /* rounds after the first few */
+  const double STAYS = 0.9; /* of the change of the round before */
+  const bool conserves = s->rule->conserves;
+  const double energy = second_order_energy(s, from, from->v);
+  const size_t n = (size_t)s->home.n_bodies;
+  ode_mlcp_report *report = &s->step->out->report;
+  /* sizes of a step are compared by one and the same method */
+  bool turns = conserves || !(s->step->options->accuracy > 0);
+  bool turned = false, again = true;
+  double last = INFINITY;
+  int n_worse = 0, n_rows = 0;
+  if (!POOL_RESERVE(s->step->pool, s->end_rows,
+                    s->here->contacts.n + s->step->forces->n_springs +
+                        6 * s->home.n_joints))
+    return outcome_no_memory(s->step->out);
+  memset(s->taut, 0, 9 * n * sizeof *s->taut);
+  s->unsettled = conserves;
+  s->stays = false;
+  s->n_end = 0;
+  for (int round = 1; again; round++) {
+    bool over = round >= s->rule->rounds;
+    s->again = round > 1;
+    arrive(s, from, turned ? second_order_alpha(s) * h : h, to);
+    if (turned &&
+        !world_read_joints_at(&s->there, &s->home, to->poses, h, s->step->out))
+      return false;
+    if (!build_round(s, at, from, to, h, round == 1, &n_rows)) return false;
+    if (turned) swap_joints(s, at);
+    bool solved = solve(s, at, h, n_rows);
+    if (turned) swap_joints(s, at);
+    if (!solved) return false;
+    double work = turned && over ? turned_work(s, at, h) : 0;
+
+    round_change change = take_over(s, h);
+    /* from what is no answer no round comes to one */
+    if (assembly_stopped(s->base.assembly) > 0) break;
+    bool taut = turns && find_taut(s, at, h);
+    bool aimed = round == 1 && aim(s, at, energy);
+    double slip = conserves ? conserving_keep_impulses(s) : 0;
+    bool settled =
+        !aimed && ((!conserves && !taut) || (change.share <= SETTLED &&
+                                             slip <= SETTLED * change.fastest));
+    settled |= round > 3 && change.rounding && change.share > 0.5 * last;
+    n_worse += round > 3 && !(change.share < last);
+    again = !settled && !over && n_worse < MOST_WORSE;
+    turned = again && taut && !conserves;
+    s->unsettled = conserves && !settled;
+    s->stays = s->unsettled && change.share > STAYS * last &&
+               change.share < last / STAYS;
+    last = change.share;
+    report->rounds = round > report->rounds ? round : report->rounds;
+    if (work > BROUGHT * fmax(energy, second_order_energy(s, from, s->u))) {
+      /* rounds that have not settled are no answer: the first one's is */
+      memcpy(s->u, s->start_v, 6 * n * sizeof *s->u);
+      memset(s->taut, 0, 9 * n * sizeof *s->taut);
+      turns = false;
+      again = true;
+    }
+  }
+  arrive(s, from, h, to);
   return true;
+}
+
+/* The velocities from which the step starts: what the last projection did is
+ * mostly undone, by the share that goes with the two sizes. */
+static void start_velocities(second_order *s, const motion *from, double h) {
+  double before = from->carry_h, share = 0;
+  if (before > 0) share = CARRIED * fmin(1, h * h / (before * before));
+  for (int i = 0; i < 6 * s->home.n_bodies; i++)
+    s->u[i] = s->start_v[i] = from->v[i] - share * from->carry[i];
 }
 
 static void bind(second_order *s, const int body[2]) {
@@ -657,147 +716,42 @@ static void turn_first(second_order *s, const motion *from, int b, double h,
     world_pose_turn_along(&from->poses[b], &to->poses[b], w);
     return;
   }
-  double after = spin_energy(home, &to->poses[b], w);
+  double after = second_order_spin_energy(home, &to->poses[b], w);
   for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
 }
 
-static bool take_first_order(second_order *s, const motion *from, double h,
-                             motion *to) {
-  prepare_first(s);
-  if (!take_step(s, from, h, to)) return false;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    if (!s->home.bodies[b].kinematic) turn_first(s, from, b, h, to);
-  to->carry_h = 0;
-  memset(to->carry, 0, 6 * (size_t)s->home.n_bodies * sizeof *to->carry);
+bool second_order_take(second_order *s, const motion *from, double h,
+                       motion *to) {
+  if (s->rule->first) prepare_first(s);
+  start_velocities(s, from, h);
+  if (!look_at_middle(s, from, h)) return false;
+  world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
+  if ((s->rule->conserves && !conserving_prepare(s, from, h)) ||
+      !shift(s, at) || !settle(s, at, from, h, to))
+    return false;
+  unshift(s, at);
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    if (s->home.bodies[b].kinematic) continue;
+    if (s->rule->first)
+      turn_first(s, from, b, h, to);
+    else if (!s->rule->conserves)
+      turn_with_inertia(s, &at->bodies[b], b, h, from, to);
+  }
   return true;
 }
 
-const step_rule first_order_rule = {.take = take_first_order,
-                                    .weights = first_order_weights,
-                                    .first = true,
-                                    .holds = true};
+const step_rule first_order_rule = {
+    .share = 1, .rounds = 4, .first = true, .holds = true};
 const step_rule gap_rule = {
-    .take = take_step,
-    .weights = gap_weights,
+    .rounds = 4,
     .curves =
         "scheme gap gains energy where joints curve; conserving does not"};
-const step_rule trapezoid_1_rule = {.take = take_step,
-                                    .weights = second_order_trapezoid_weights,
-                                    .midpoint = true,
-                                    .holds = true};
-const step_rule trapezoid_rule = {.take = take_step,
-                                  .weights = mean_weights,
-                                  .midpoint = true,
-                                  .holds = true};
-
-/* --- what rows carry -------------------------------------------------------- */
-
-void second_order_keep_loads(second_order *s, double h) {
-  const world_snapshot *of = second_order_solved(s);
-  for (int j = 0; j < s->home.n_joints; j++) {
-    int rows = of->joints[j].rows;
-    s->loads[j].count = rows >= 0 ? of->joint_rows[rows].rows.count : 0;
-    for (unsigned i = 0; i < s->loads[j].count; i++)
-      s->loads[j].force[i] = assembly_joint_impulse(s->base.assembly, j, i) / h;
-  }
-}
-
-/* Rows of the velocities give way by the host's own CFM. */
-static double left_to_give(double cfm) {
-  return fmax(cfm - HOST_DEFAULT_CFM, 0);
-}
-
-static void load_joint(host_joint_rows *rows, const joint_load *load) {
-  for (unsigned i = 0; i < rows->rows.count; i++) {
-    double pressed = left_to_give(rows->rows.cfm[i]) * load->force[i];
-    if (rows->soft[i] || pressed == 0) continue;
-    rows->correction[i] -= pressed;
-  }
-}
-
-void second_order_load(second_order *s, world_snapshot *at) {
-  double h = s->step->step_size;
-  for (int j = 0; j < at->n_joints; j++) {
-    int rows = at->joints[j].rows;
-    if (rows >= 0 && at->joint_rows[rows].rows.count == s->loads[j].count)
-      load_joint(&at->joint_rows[rows], &s->loads[j]);
-  }
-  for (int k = 0; k < at->contacts.n; k++) {
-    world_contact *contact = &at->contacts.items[k];
-    host_contact *point = &contact->point;
-    const host_surface *surface = &point->surface;
-    const contact_entry *old = contact->known;
-    /* deeper than its load would press it: it is moved until it is a spring */
-    if (contact->overlaps_pair) point->soft = false;
-    double erp = isnan(surface->erp) ? at->erp : surface->erp;
-    double cfm = isnan(surface->cfm) ? at->cfm : surface->cfm;
-    bool carried = !point->soft && old != NULL && old->n_rows > 0 &&
-                   old->impulses[0] > 0 && erp > 0 && cfm > HOST_DEFAULT_CFM &&
-                   !contact->overlaps_pair;
-    contact->held = carried || (contact->stop >= 0 && contact->held);
-    if (!carried) continue;
-    double layer = contact->stop < 0 ? at->surface_layer : 0;
-    double pressed = left_to_give(cfm) * old->impulses[0] * h /
-                     (old->seconds * erp * point->multiplicity);
-    /* as fast as its own spring would */
-    point->gap = erp / at->erp * (point->gap + layer + pressed) - layer;
-  }
-}
-
-/* --- position errors ------------------------------------------------------ */
-
-static bool anything_to_correct(world_snapshot *at) {
-  bool any = false;
-  for (int k = 0; k < at->contacts.n; k++) {
-    world_contact *contact = &at->contacts.items[k];
-    const host_contact *point = &contact->point;
-    double layer = contact->stop < 0 ? at->surface_layer : 0;
-    /* what is held or overlaps must not be pushed into */
-    contact->active =
-        !point->soft && (contact->held || point->gap <= fmax(layer, 0));
-    any |= contact->active &&
-           (contact->held ? point->gap != 0 : -point->gap - layer > 0);
-  }
-  for (int i = 0; i < at->n_joint_rows; i++)
-    for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)
-      any |= at->joint_rows[i].correction[r] != 0;
-  return any;
-}
-
-/* A turned body has another inertia about the axis it turns about: on a slender rod a
- * thousand times as much. No correction may bring energy by that: the conserving
- * scheme turns velocities with the body, the others keep their direction. */
-static void correct_body(const second_order *s, motion *to, int b,
-                         const double move[6], double h) {
-  const host_body *home = &s->home.bodies[b];
-  double *w = to->v + 6 * b + 3;
-  double before = spin_energy(home, &to->poses[b], w);
-  world_pose corrected;
-  world_pose_move(&corrected, &to->poses[b], move, h);
-  if (s->rule->conserves) {
-    world_pose_turn_along(&to->poses[b], &corrected, w);
-    world_pose_turn_along(&to->poses[b], &corrected, to->carry + 6 * b + 3);
-  } else {
-    double after = spin_energy(home, &corrected, w);
-    for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
-  }
-  to->poses[b] = corrected;
-}
-
-bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
-  const double MOST_TURN = 0.5; /* rad: rows hold for small turns */
-  double h = s->step->step_size, turn = 0;
-  int n = s->home.n_bodies;
-  if (!(at->erp > 0) || !anything_to_correct(at)) return true;
-  memset(s->x_free, 0, 6 * (size_t)n * sizeof *s->x_free);
-  assembly_request request = second_order_request(s, at, JOINT_LEVEL_MOVE, h);
-  request.erp = at->erp;
-  request.v = s->x_free;
-  if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
-  const double *u = assembly_x(s->base.assembly);
-  for (int b = 0; b < n; b++) turn = fmax(turn, h * vec3_length(u + 6 * b + 3));
-  if (turn > MOST_TURN) h *= MOST_TURN / turn;
-  for (int b = 0; b < n; b++)
-    if (!s->home.bodies[b].kinematic) correct_body(s, to, b, u + 6 * b, h);
-  return true;
-}
+const step_rule trapezoid_1_rule = {
+    .share = 0.5, .ends = true, .rounds = 4, .midpoint = true, .holds = true};
+const step_rule trapezoid_rule = {
+    .share = 0.5, .rounds = 4, .midpoint = true, .holds = true};
+const step_rule conserving_rule = {.share = 0.5,
+                                   .rounds = 16,
+                                   .midpoint = true,
+                                   .holds = true,
+                                   .conserves = true};
