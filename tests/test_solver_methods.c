@@ -47,7 +47,7 @@ static void close_work(solve_work *work) {
 /* The box row of a row of the problem. */
 static int box_row_of(const solve_work *work, int row) {
   for (int r = 0; r < work->box.n_rows; r++)
-    if (work->box.origin[r].row == row) return r;
+    if (work->box.origin[r].rows[0] == row) return r;
   return -1;
 }
 
@@ -178,9 +178,7 @@ static void test_spread_takes_the_nearest(void) {
 }
 
 static void add_up(const solve_work *work, const double p[], double sum[6]) {
-  memset(sum, 0, 6 * sizeof *sum);
-  for (int r = 0; r < work->box.n_rows; r++)
-    for (int i = 0; i < 6; i++) sum[i] += work->box.J_a[6 * r + i] * p[r];
+  box_impulses(&work->box, p, sum);
 }
 
 static int count_beyond(const solve_work *work, const double p[]) {

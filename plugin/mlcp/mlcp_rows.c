@@ -62,49 +62,112 @@ double mlcp_softened_speed(const mlcp_problem *problem, double share,
   return most;
 }
 
-/* A body's impulse while rows add to it; none for body -1. */
-static inline six take_impulse(const double impulses[], int body) {
-  return load_six(body >= 0 ? impulses + 6 * body : at_rest);
+/* ---- J'p and J v ---------------------------------------------------------- *
+ *
+ * A row has twelve numbers on end, six for each of its bodies. Rows of the same two
+ * bodies mostly follow each other: these stay in registers.
+ */
+
+typedef struct pair_of_six {
+  four part[3];
+} pair_of_six;
+
+KERNEL pair_of_six load_pair(const int body[2], const double x[]) {
+  double both[12];
+  for (int side = 0; side < 2; side++)
+    memcpy(both + 6 * side, body[side] >= 0 ? x + 6 * body[side] : at_rest,
+           6 * sizeof *both);
+  const four *at = (const four *)both;
+  return (pair_of_six){{at[0], at[1], at[2]}};
 }
 
-static inline void give_impulse(six sum, double impulses[], int body) {
-  if (body >= 0) store_six(sum, impulses + 6 * body);
+KERNEL void store_pair(pair_of_six from, const int body[2], double x[]) {
+  const double *both = (const double *)&from;
+  for (int side = 0; side < 2; side++)
+    if (body[side] >= 0)
+      memcpy(x + 6 * body[side], both + 6 * side, 6 * sizeof *both);
 }
 
-/* impulses[6 b + i] = (J'p) of every body; rows of the same bodies, which
- * mostly follow each other, add to registers. */
-static void body_impulses(const mlcp_problem *problem, const double p[],
-                          double impulses[]) {
-  int a = -1, b = -1;
+KERNEL bool on_same_bodies(const mlcp_row *a, const mlcp_row *b) {
+  return a->body[0] == b->body[0] && a->body[1] == b->body[1];
+}
+
+KERNEL void add_impulses(const mlcp_problem *problem, const double p[],
+                         double impulses[]) {
+  const mlcp_row *row = problem->rows, *end = row + problem->n_rows;
   memset(impulses, 0, sizeof *impulses * 6 * (size_t)problem->n_bodies);
-  six at_a = take_impulse(impulses, a), at_b = at_a;
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    if (row->body[0] != a || row->body[1] != b) {
-      give_impulse(at_a, impulses, a);
-      give_impulse(at_b, impulses, b);
-      a = row->body[0];
-      b = row->body[1];
-      at_a = take_impulse(impulses, a);
-      at_b = take_impulse(impulses, b);
-    }
-    add_to_six(&at_a, p[r], row->J[0]);
-    add_to_six(&at_b, p[r], row->J[1]);
+  while (row < end) {
+    const mlcp_row *first = row;
+    pair_of_six sum = load_pair(first->body, impulses);
+    for (; row < end && on_same_bodies(row, first); row++, p++)
+#pragma GCC unroll 3
+      for (int k = 0; k < 3; k++) sum.part[k] += *p * ((const four *)row->J)[k];
+    store_pair(sum, first->body, impulses);
   }
-  give_impulse(at_a, impulses, a);
-  give_impulse(at_b, impulses, b);
+}
+
+KERNEL void find_rates(const mlcp_problem *problem, const double v[],
+                       double Jv[]) {
+  const mlcp_row *row = problem->rows, *end = row + problem->n_rows;
+  while (row < end) {
+    const mlcp_row *first = row;
+    pair_of_six u = load_pair(first->body, v);
+    for (; row < end && on_same_bodies(row, first); row++) {
+      const four *J = (const four *)row->J;
+      *Jv++ =
+          sum_of_four(J[0] * u.part[0] + J[1] * u.part[1] + J[2] * u.part[2]);
+    }
+  }
+}
+
+WIDE static void add_impulses_wide(const mlcp_problem *problem,
+                                   const double p[], double impulses[]) {
+  add_impulses(problem, p, impulses);
+}
+
+WIDE static void find_rates_wide(const mlcp_problem *problem, const double v[],
+                                 double Jv[]) {
+  find_rates(problem, v, Jv);
+}
+
+void mlcp_impulses(const mlcp_problem *problem, const double p[],
+                   double impulses[]) {
+  if (six_is_wide())
+    add_impulses_wide(problem, p, impulses);
+  else
+    add_impulses(problem, p, impulses);
+}
+
+void mlcp_rates(const mlcp_problem *problem, const double v[], double Jv[]) {
+  if (six_is_wide())
+    find_rates_wide(problem, v, Jv);
+  else
+    find_rates(problem, v, Jv);
+}
+
+void mlcp_respond(const mlcp_problem *problem, const double from[],
+                  double v[]) {
+  for (int b = 0; b < problem->n_bodies; b++, v += 6) {
+    const mlcp_body *body = &problem->bodies[b];
+    const double *base = from != NULL ? from + 6 * b : body->v_free;
+    double impulse[6];
+    memcpy(impulse, v, sizeof impulse);
+    for (int i = 0; i < 6; i++)
+      v[i] = base[i] + dot6(body->inverse_mass + 6 * i, impulse);
+  }
 }
 
 void mlcp_velocities(const mlcp_problem *problem, const double p[],
                      double v[]) {
-  body_impulses(problem, p, v);
-  for (int b = 0; b < problem->n_bodies; b++) {
-    const mlcp_body *body = &problem->bodies[b];
-    double impulse[6];
-    memcpy(impulse, v + 6 * b, sizeof impulse);
-    for (int i = 0; i < 6; i++)
-      v[6 * b + i] =
-          body->v_free[i] + dot6(body->inverse_mass + 6 * i, impulse);
+  mlcp_impulses(problem, p, v);
+  mlcp_respond(problem, NULL, v);
+}
+
+void mlcp_fixed_impulses(const mlcp_problem *problem, double p[]) {
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    bool fixed = row->kind != MLCP_ROW_FRICTION && row->low == row->high;
+    p[r] = fixed ? row->low : 0;
   }
 }
 

@@ -20,6 +20,27 @@ static inline double mlcp_row_free_rate(const mlcp_problem *problem,
   return row_rate_of(row->J, row->body, problem->bodies->v_free, stride);
 }
 
+/** J' p of every body, [6 n_bodies] out. */
+void mlcp_impulses(const mlcp_problem *problem, const double p[],
+                   double impulses[]);
+
+/** v = from + M^-1 v of every body, [6 n_bodies]; NULL: from v_free. */
+void mlcp_respond(const mlcp_problem *problem, const double from[], double v[]);
+
+/** J v of every row. */
+void mlcp_rates(const mlcp_problem *problem, const double v[], double Jv[]);
+
+/** The impulses of fixed rows (low = high), 0 of others. */
+void mlcp_fixed_impulses(const mlcp_problem *problem, double p[]);
+
+/** J of a row on one of its bodies; 0 where that is none of them. */
+static inline const double *mlcp_row_on_body(const mlcp_row *row, int body) {
+  return body < 0               ? at_rest
+         : row->body[0] == body ? row->J[0]
+         : row->body[1] == body ? row->J[1]
+                                : at_rest;
+}
+
 /** J_a M^-1 J_b'. */
 double mlcp_rows_product(const mlcp_problem *problem, const mlcp_row *a,
                          const mlcp_row *b);

@@ -12,7 +12,9 @@
  * two a contact instead of five for four friction edges. Upper-bounded rows are
  * turned round, fixed rows (low = high) join the free velocity, and rows are
  * sorted by the pair of bodies they act on: an edge of the body graph. A
- * `cluster` is a normal with its friction rows, or a row of its own.
+ * `cluster` is a normal with its friction rows, or a row of its own. J stays where
+ * the problem has it: a row of the box form is one of the problem's with its sign, or
+ * the sum of g times the two of its friction set.
  *
  * Rows of a contact act on both bodies at one point, so that
  * J_b = -J_a T with one T for a graph edge, which halves the work on it.
@@ -22,7 +24,7 @@
 
 #include "common/arena.h"
 #include "common/six.h"
-#include "mlcp/mlcp.h"
+#include "mlcp/mlcp_rows.h"
 #include "solver/body_blocks.h"
 
 typedef enum box_row_type {
@@ -46,37 +48,30 @@ typedef struct graph_edge {
   int first_cluster, end_cluster, first_row, end_row;
   int slot;         /* among graph edges with two bodies */
   bool twisted;     /* J_b = -J_a T holds for every row */
-  double offset[3]; /* T: linear part of a point's velocity, see box.c */
+  double offset[3]; /* T: linear part of a point's velocity, see twist_row */
 } graph_edge;
 
-/** Where a row came from. */
+/** What a row is made of: the sum of g times the rows. */
 typedef struct box_origin {
-  int row;      /* its own, -1 for a generator */
-  int friction; /* a generator's set, -1 otherwise */
-  double g[2];  /* the generator's direction; otherwise the row's sign */
+  int friction; /* a generator's set, -1 of another */
+  int rows[2];  /* of the problem, the same twice where there is one */
+  double g[2];  /* the generator's direction; else the row's sign, and 0 */
+  const double *J[2][2]; /* of the graph edge's a and b, of both rows */
 } box_origin;
-
-/** The inverse of a mass that is a scalar and an inertia, made for vectors of
- *  four: of a row or an impulse the first four numbers, and the last four. */
-typedef struct box_inverse {
-  four mass;       /* 1/m thrice, then 0 */
-  four inertia[3]; /* columns of the inverse inertia, each after a 0 */
-} box_inverse;
 
 typedef struct box_problem {
   const mlcp_problem *problem;
   int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
   int n_compliances; /* numbers of full_compliance */
   bool symmetric_mass;
-  bool plain_mass; /* every inverse mass is a scalar and an inertia */
 
   graph_edge *graph_edges;
   box_cluster *clusters;
   body_pair *body_pairs;
 
-  /* [n_rows] each, J [6 n_rows]; J and bias to coefficient have room to be read by
-     fours, and read as a row that acts on nothing there */
-  double *J_a, *J_b, *bias, *compliance;
+  /* [n_rows] each; bias to coefficient and origin have room to be read by fours, and
+     read as a row that acts on nothing there */
+  double *bias, *compliance;
   double *diagonal;    /* J M^-1 J' + compliance, 1 where that is 0 */
   double *low, *high;  /* infinite where there is none; high of BOX_FRICTION
                           is the constant part of its limit */
@@ -90,9 +85,9 @@ typedef struct box_problem {
 
   double *full_compliance; /* see box_cluster.first_compliance */
   double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
-  box_inverse *inverses;   /* [n_bodies] where plain_mass is set */
-  double scale;            /* m/s: what residuals are relative to */
-  double relaxation;       /* >= 0: this much of the diagonal is added to every
+  double *of_rows;   /* scratch: a number for each of the problem's rows */
+  double scale;      /* m/s: what residuals are relative to */
+  double relaxation; /* >= 0: this much of the diagonal is added to every
                               compliance; 0 at the end of a method */
 } box_problem;
 
@@ -122,6 +117,19 @@ KERNEL void twist_row(four *head, two *tail, const double o[3]) {
   two end_0 = {o[2], -o[1]}, end_1 = {0, o[0]}, end_2 = {-o[0], 0};
   *head = x + (x[1] * from_1 + x[2] * from_2);
   *tail += x[0] * end_0 + (x[1] * end_1 + x[2] * end_2);
+}
+
+enum { BOX_A, BOX_B };
+
+/** J of a row on body a or b of its graph edge; 0 where there is none. */
+KERNEL void box_jacobian(const box_problem *box, int row, int side,
+                         double J[6]) {
+  const box_origin *origin = &box->origin[row];
+  const double *one = origin->J[side][0], *other = origin->J[side][1];
+  *(four *)J =
+      origin->g[0] * *(const four *)one + origin->g[1] * *(const four *)other;
+  *(two *)(J + 4) = origin->g[0] * *(const two *)(one + 4) +
+                    origin->g[1] * *(const two *)(other + 4);
 }
 
 /** A row's limits where its cluster's normal (0 without one) is `normal`. */
@@ -161,25 +169,19 @@ static inline void box_limits(const box_problem *box, int row, const double p[],
   box_row_limits(box, row, normal, low, high);
 }
 
-/** J' p added up: impulse [6 n_bodies] out. What p is read beyond its last row,
- *  by fours, has to be finite. */
+/** J' p added up: impulse [6 n_bodies] out. */
 void box_impulses(const box_problem *box, const double p[], double impulse[]);
 
 /** v = v_base + M^-1 J' p. */
 void box_velocities(const box_problem *box, const double p[], double v[]);
 
-/** w = J v + (compliance + relaxation diagonal) p + bias. Vectors of rows that are
- *  written here have room by_fours. */
+/** w = J v + (compliance + relaxation diagonal) p + bias. Vectors of rows have room
+ *  by_fours; what p has beyond its last row has to be finite. */
 void box_slips(const box_problem *box, const double v[], const double p[],
                double w[]);
 
 /** Jv = J v, nothing else. */
 void box_relative(const box_problem *box, const double v[], double Jv[]);
-
-/** left = r - J v, answer = W left, but for `full`; Jv = J v unless it is NULL. */
-void box_answer(const box_problem *box, const box_weights *weights,
-                const double r[], const double v[], double left[],
-                double answer[], double Jv[]);
 
 /** Move p into its limits: normals first, then what depends on them. */
 void box_project(const box_problem *box, double p[]);

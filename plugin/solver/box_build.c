@@ -21,8 +21,6 @@ typedef struct builder {
   int *count;                /* [n_bodies + 2] */
   draft *drafts, *sorted;
   int n_drafts;
-  double *fixed; /* [n_rows] impulses of fixed rows */
-  bool any_fixed;
 
   /* of the last polygon */
   int n_generators;
@@ -92,14 +90,9 @@ static bool draft_clusters(builder *b) {
   const mlcp_problem *problem = b->problem;
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
-    b->fixed[r] = 0;
-    if (row->kind == MLCP_ROW_FRICTION) continue;
-    if (row->low == row->high) {
-      b->fixed[r] = row->low;
-      b->any_fixed = b->any_fixed || row->low != 0;
-    } else if (!add_draft(b, r, b->first_set[r])) {
+    if (row->kind != MLCP_ROW_FRICTION && row->low != row->high &&
+        !add_draft(b, r, b->first_set[r]))
       return false;
-    }
   }
   for (int i = 0; i < problem->n_frictions; i++)
     if (problem->frictions[i].normal < 0 && set_acts(&problem->frictions[i]) &&
@@ -125,25 +118,18 @@ static void sort_pass(builder *b, const draft from[], draft to[], bool by_a) {
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* A row's J of the draft's body a or b; -1 on both sides acts on nothing, on any body. */
-static const two *side_of(const mlcp_row *row, const draft *d, bool of_a) {
-  bool side = (row->body[0] != d->a) == of_a;
-  return (const two *)(row->body[side] >= 0 ? row->J[side] : at_rest);
-}
-
-/* J_a and J_b = f times one row + g times another of the same bodies, which may
- * be the same row with g = 0. */
-static void put_jacobian(const box_problem *box, int at, const draft *d,
-                         const mlcp_row *one, double f, const mlcp_row *other,
-                         double g) {
-  const two *one_a = side_of(one, d, true), *one_b = side_of(one, d, false);
-  const two *other_a = side_of(other, d, true);
-  const two *other_b = side_of(other, d, false);
-  two *J_a = (two *)(box->J_a + 6 * at), *J_b = (two *)(box->J_b + 6 * at);
-  for (int k = 0; k < 3; k++) {
-    J_a[k] = f * one_a[k] + g * other_a[k];
-    J_b[k] = f * one_b[k] + g * other_b[k];
-  }
+/* What a box row of the draft is made of: f of one row, g of another, or the same. */
+static void put_origin(box_problem *box, int at, const draft *d, int set,
+                       int one, double f, int other, double g) {
+  box_origin *origin = &box->origin[at];
+  const mlcp_row *rows = box->problem->rows;
+  *origin = (box_origin){set,
+                         {one, other},
+                         {f, g},
+                         {{mlcp_row_on_body(&rows[one], d->a),
+                           mlcp_row_on_body(&rows[other], d->a)},
+                          {mlcp_row_on_body(&rows[one], d->b),
+                           mlcp_row_on_body(&rows[other], d->b)}}};
 }
 
 /* A joint or normal row, turned round when only its upper bound is finite. */
@@ -152,7 +138,6 @@ static void put_own_row(box_problem *box, int at, const draft *d) {
   bool below = row->low > -INFINITY, above = row->high < INFINITY;
   double sign = !below && above ? -1 : 1;
 
-  put_jacobian(box, at, d, row, sign, row, 0);
   box->bias[at] = sign * row->bias;
   box->compliance[at] = row->compliance;
   box->type[at] = below && above   ? BOX_BOUNDED
@@ -161,7 +146,7 @@ static void put_own_row(box_problem *box, int at, const draft *d) {
   box->low[at] = sign > 0 ? row->low : -row->high;
   box->high[at] = sign > 0 ? row->high : INFINITY;
   box->coefficient[at] = 0;
-  box->origin[at] = (box_origin){d->row, -1, {sign, 0}};
+  put_origin(box, at, d, -1, d->row, sign, d->row, 0);
 }
 
 /* g_k = (u_(k+1) - u_k) / 2 of a set's polygon, as lengths and vectors of
@@ -201,9 +186,9 @@ static void put_generators(builder *b, int first, const draft *d,
     double unit = stretched ? M_SQRT2 * b->length[k] : 1;
     double length = b->length[k] / unit;
     double f = unit * b->generator[k][0], g = unit * b->generator[k][1];
-    box->origin[at] = (box_origin){-1, set_index, {f, g}};
     if (set->n_base == 1) g = 0;
-    put_jacobian(box, at, d, one, f, other, g);
+    put_origin(box, at, d, set_index, set->first_row, f,
+               set->first_row + set->n_base - 1, g);
     box->bias[at] = f * one->bias + g * other->bias;
     box->compliance[at] = f * one->compliance * f + g * other->compliance * g;
     box->type[at] = BOX_FRICTION;
@@ -298,7 +283,9 @@ typedef struct offset_system {
 static void add_offset_rows(const box_problem *box, int first_row, int n_rows,
                             offset_system *s) {
   for (int r = first_row; r < first_row + n_rows; r++) {
-    const double *l = box->J_a + 6 * r, *b = box->J_b + 6 * r;
+    double l[6], b[6];
+    box_jacobian(box, r, BOX_A, l);
+    box_jacobian(box, r, BOX_B, b);
     double c[3] = {l[3] + b[3], l[4] + b[4], l[5] + b[5]}, l_c[3];
     vec3_cross(l_c, l, c);
     double x = l[0] * l[0], y = l[1] * l[1], z = l[2] * l[2];
@@ -317,15 +304,16 @@ static void add_offset_rows(const box_problem *box, int first_row, int n_rows,
 
 /* A contact with friction tells o alone; others have to be taken together, and
  * rows that all push one way leave o's part along it open: 0 then. */
-static bool find_offset(const box_problem *box, const box_cluster *first,
-                        int end, double offset[3]) {
+static bool find_offset(const box_problem *box, graph_edge *edge) {
   offset_system s = {{0}, {0}};
-  int n_first = first->n_rows, at = first->first_row + n_first;
-  add_offset_rows(box, first->first_row, n_first, &s);
+  int first = edge->first_row;
+  int n_first = box->clusters[edge->first_cluster].n_rows, at = first + n_first;
+  double *offset = edge->offset, l[6];
+  add_offset_rows(box, first, n_first, &s);
   if (solve3(s.A, s.right, offset)) return true;
-  add_offset_rows(box, at, end - at, &s);
+  add_offset_rows(box, at, edge->end_row - at, &s);
   if (solve3(s.A, s.right, offset)) return true;
-  const double *l = box->J_a + 6 * first->first_row;
+  box_jacobian(box, first, BOX_A, l);
   for (int i = 0; i < 9; i++) s.A[i] += l[i / 3] * l[i % 3];
   return solve3(s.A, s.right, offset);
 }
@@ -364,21 +352,6 @@ static void put_graph_edges(builder *b) {
 
 /* ---- masses -------------------------------------------------------------- */
 
-static double sum_of_sizes(const double m[36], int row, int first, int end) {
-  double sum = 0;
-  for (int j = first; j < end; j++) sum += fabs(m[6 * row + j]);
-  return sum;
-}
-
-/* A scalar mass and an inertia, nothing coupling the two. */
-static bool mass_is_plain(const double m[36]) {
-  double others = fabs(m[1]) + fabs(m[2]) + fabs(m[6]) + fabs(m[8]) +
-                  fabs(m[12]) + fabs(m[13]);
-  for (int i = 0; i < 3; i++)
-    others += sum_of_sizes(m, i, 3, 6) + sum_of_sizes(m, 3 + i, 0, 3);
-  return others == 0 && m[0] == m[7] && m[0] == m[14];
-}
-
 /* But for rounding. H only serves to correct an iterate whose slips are
  * computed anew, so that what is left out here costs a correction its last
  * digits, no more. */
@@ -391,55 +364,19 @@ static bool mass_is_symmetric(const double m[36]) {
   return gap <= noise * least;
 }
 
-/* The inverses of plain masses as box.h has them. */
-static void put_inverse(const double inverse[36], box_inverse *out) {
-  double m = inverse[0];
-  out->mass = (four){m, m, m, 0};
-  for (int j = 0; j < 3; j++)
-    out->inertia[j] =
-        (four){0, inverse[21 + j], inverse[27 + j], inverse[33 + j]};
-}
-
-static void find_masses(box_problem *box) {
-  const mlcp_body *bodies = box->problem->bodies;
-  box->symmetric_mass = box->plain_mass = true;
-  for (int i = 0; i < box->n_bodies; i++) {
-    box->symmetric_mass =
-        box->symmetric_mass && mass_is_symmetric(bodies[i].mass);
-    box->plain_mass = box->plain_mass && mass_is_plain(bodies[i].inverse_mass);
-  }
-  for (int i = 0; i < box->n_bodies && box->plain_mass; i++)
-    put_inverse(bodies[i].inverse_mass, &box->inverses[i]);
+static bool masses_are_symmetric(const mlcp_problem *problem) {
+  for (int i = 0; i < problem->n_bodies; i++)
+    if (!mass_is_symmetric(problem->bodies[i].mass)) return false;
+  return true;
 }
 
 /* ---- what rows do to their bodies ---------------------------------------- */
 
-/* sum += J M^-1 J' of one body, in four parts. */
-KERNEL void add_plain_norm(const box_inverse *inverse, const double J[6],
-                           four *sum) {
-  four linear = *(const four *)J, angular = *(const four *)(J + 2);
-  four turned = J[3] * inverse->inertia[0] + J[4] * inverse->inertia[1] +
-                J[5] * inverse->inertia[2];
-  *sum += inverse->mass * linear * linear + turned * angular;
-}
-
-static double full_norm(const double inverse[36], const double J[6]) {
+/* J M^-1 J' of one body. */
+KERNEL double norm_of(const double J[6], const double inverse[36]) {
   double sum = 0;
   for (int i = 0; i < 6; i++) sum += J[i] * dot6(inverse + 6 * i, J);
   return sum;
-}
-
-/* J M^-1 J' of a row on bodies a and b. */
-KERNEL double row_norm(const box_problem *box, int a, int b,
-                       const double J_a[6], const double J_b[6]) {
-  const mlcp_body *bodies = box->problem->bodies;
-  if (!box->plain_mass)
-    return full_norm(bodies[a].inverse_mass, J_a) +
-           full_norm(bodies[b].inverse_mass, J_b);
-  four sum = {0, 0, 0, 0};
-  add_plain_norm(&box->inverses[a], J_a, &sum);
-  add_plain_norm(&box->inverses[b], J_b, &sum);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /* Whether J_b = -J_a T, as far as rounding tells. */
@@ -466,15 +403,16 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
 
 /* Offsets of graph edges, and diagonals of their rows. */
 KERNEL void measure_graph_edges(box_problem *box) {
+  const mlcp_body *bodies = box->problem->bodies;
   for (int e = 0; e < box->n_graph_edges; e++) {
     graph_edge *edge = &box->graph_edges[e];
-    const box_cluster *first = &box->clusters[edge->first_cluster];
-    int end = edge->end_row;
-    int b = edge->b >= 0 ? edge->b : edge->a; // where J_b is 0
-    bool twisted = edge->b >= 0 && find_offset(box, first, end, edge->offset);
-    for (int r = edge->first_row; r < end; r++) {
-      const double *J_a = box->J_a + 6 * r, *J_b = box->J_b + 6 * r;
-      double A = box->compliance[r] + row_norm(box, edge->a, b, J_a, J_b);
+    bool twisted = edge->b >= 0 && find_offset(box, edge);
+    for (int r = edge->first_row; r < edge->end_row; r++) {
+      double J_a[6], J_b[6], A = box->compliance[r];
+      box_jacobian(box, r, BOX_A, J_a);
+      box_jacobian(box, r, BOX_B, J_b);
+      A += norm_of(J_a, bodies[edge->a].inverse_mass);
+      if (edge->b >= 0) A += norm_of(J_b, bodies[edge->b].inverse_mass);
       box->diagonal[r] = A > 0 ? A : 1;
       twisted = twisted && row_is_twisted(J_a, J_b, edge->offset);
     }
@@ -491,8 +429,7 @@ WIDE static void measure_graph_edges_wide(box_problem *box) {
 static bool take_scratch(builder *b, arena *arena) {
   const mlcp_problem *problem = b->problem;
   size_t rows = (size_t)problem->n_rows, sets = (size_t)problem->n_frictions;
-  return ARENA_TAKE(arena, b->fixed, rows) &&
-         ARENA_TAKE(arena, b->drafts, rows + sets) &&
+  return ARENA_TAKE(arena, b->drafts, rows + sets) &&
          ARENA_TAKE(arena, b->sorted, rows + sets) &&
          ARENA_TAKE(arena, b->first_set, rows) &&
          ARENA_TAKE(arena, b->next_set, sets) &&
@@ -502,9 +439,7 @@ static bool take_scratch(builder *b, arena *arena) {
 static bool take_arrays(box_problem *box, arena *arena) {
   size_t n = (size_t)box->n_rows, bodies = (size_t)box->n_bodies;
   size_t by_4 = by_fours(n);
-  return ARENA_TAKE(arena, box->J_a, 6 * by_4) &&
-         ARENA_TAKE(arena, box->J_b, 6 * by_4) &&
-         ARENA_TAKE(arena, box->bias, by_4) &&
+  return ARENA_TAKE(arena, box->bias, by_4) &&
          ARENA_TAKE(arena, box->compliance, by_4) &&
          ARENA_TAKE(arena, box->diagonal, by_4) &&
          ARENA_TAKE(arena, box->low, by_4) &&
@@ -513,8 +448,9 @@ static bool take_arrays(box_problem *box, arena *arena) {
          ARENA_TAKE(arena, box->normal_of, by_4) &&
          ARENA_TAKE(arena, box->full_compliance, box->n_compliances) &&
          ARENA_TAKE(arena, box->v_base, 6 * bodies) &&
-         ARENA_TAKE(arena, box->inverses, bodies) &&
-         ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n) &&
+         ARENA_TAKE(arena, box->of_rows, box->problem->n_rows) &&
+         ARENA_TAKE(arena, box->origin, by_4) &&
+         ARENA_TAKE(arena, box->type, n) &&
          ARENA_TAKE(arena, box->is_friction, by_4) &&
          ARENA_TAKE(arena, box->cluster_of, n) &&
          ARENA_TAKE(arena, box->graph_edges, box->n_clusters) &&
@@ -531,7 +467,7 @@ static void put_end(box_problem *box) {
     box->diagonal[r] = 1;
     box->normal_of[r] = r;
     box->is_friction[r] = 0;
-    for (int k = 0; k < 6; k++) box->J_a[6 * r + k] = box->J_b[6 * r + k] = 0;
+    box->origin[r] = (box_origin){.friction = -1};
   }
 }
 
@@ -553,18 +489,14 @@ box_status box_build(box_problem *box, arena *arena,
   if (!take_arrays(box, arena)) return BOX_NO_MEMORY;
   put_graph_edges(&b);
   put_end(box);
-  find_masses(box);
+  box->symmetric_mass = masses_are_symmetric(problem);
   if (six_is_wide())
     measure_graph_edges_wide(box);
   else
     measure_graph_edges(box);
   box->scale = mlcp_velocity_scale(problem);
   box->relaxation = 0;
-  if (b.any_fixed)
-    mlcp_velocities(problem, b.fixed, box->v_base);
-  else
-    for (int i = 0; i < box->n_bodies; i++)
-      memcpy(box->v_base + 6 * i, problem->bodies[i].v_free,
-             sizeof problem->bodies[i].v_free);
+  mlcp_fixed_impulses(problem, box->of_rows);
+  mlcp_velocities(problem, box->of_rows, box->v_base);
   return BOX_BUILT;
 }

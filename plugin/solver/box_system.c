@@ -7,21 +7,6 @@
 
 /* ---- H ------------------------------------------------------------------- */
 
-/* S += left' WJ, with WJ m x 6 */
-KERNEL void add_outer(double S[BODY_BLOCK], int m, const double left[],
-                      const double WJ[]) {
-  for (int r = 0; r < m; r++)
-    for (int i = 0; i < 6; i++) add_row(S + 6 * i, left[6 * r + i], WJ + 6 * r);
-}
-
-/* WJ = W J */
-KERNEL void weigh(int m, const double W[], const double J[], double WJ[]) {
-  memset(WJ, 0, sizeof *WJ * 6 * (size_t)m);
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++)
-      if (W[m * i + j] != 0) add_row(WJ + 6 * i, W[m * i + j], J + 6 * j);
-}
-
 /* S += J' W J over the simple clusters of a graph edge; the others' weights are
  * full. */
 KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
@@ -29,9 +14,10 @@ KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
   six_block sum;
   load_block(S, &sum);
   for (int r = edge->first_row; r < edge->end_row; r++) {
-    double follow = weights->follow[r], own = weights->own[r];
+    double follow = weights->follow[r], own = weights->own[r], J[6], J_0[6];
     if (follow == 0 && own == 0) continue;
-    const double *J = box->J_a + 6 * r, *J_0 = box->J_a + 6 * box->normal_of[r];
+    box_jacobian(box, r, BOX_A, J);
+    box_jacobian(box, box->normal_of[r], BOX_A, J_0);
     four head = follow * *(const four *)J_0 + own * *(const four *)J;
     two tail = follow * *(const two *)(J_0 + 4) + own * *(const two *)(J + 4);
 #pragma GCC unroll 6
@@ -43,20 +29,34 @@ KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
   store_block(&sum, S);
 }
 
-/* WJ = W J of a cluster's rows, J its first. */
-KERNEL void weigh_cluster(const box_weights *weights,
-                          const box_cluster *cluster, const double J[],
-                          double WJ[]) {
+/* WJ = W J of a cluster's rows on a or b. */
+KERNEL void weigh_cluster(const box_problem *box, const box_weights *weights,
+                          const box_cluster *cluster, int side, double WJ[]) {
   int m = cluster->n_rows, first = cluster->first_row;
-  if (cluster->first_compliance >= 0) {
-    weigh(m, weights->full + cluster->first_compliance, J, WJ);
-    return;
-  }
+  const double *W = weights->full + cluster->first_compliance;
+  double J[6], J_0[6];
   memset(WJ, 0, sizeof *WJ * 6 * (size_t)m);
-  for (int i = 0; i < m; i++) {
-    add_row(WJ + 6 * i, weights->own[first + i], J + 6 * i);
-    if (weights->follow[first + i] != 0)
-      add_row(WJ + 6 * i, weights->follow[first + i], J);
+  box_jacobian(box, first, side, J_0);
+  for (int j = 0; j < m; j++) {
+    box_jacobian(box, first + j, side, J);
+    if (cluster->first_compliance < 0) {
+      add_row(WJ + 6 * j, weights->own[first + j], J);
+      add_row(WJ + 6 * j, weights->follow[first + j], J_0);
+      continue;
+    }
+    for (int i = 0; i < m; i++) add_row(WJ + 6 * i, W[m * i + j], J);
+  }
+}
+
+/* S += J' WJ, J on a or b, or that sum's transpose. */
+KERNEL void add_outer(const box_problem *box, const box_cluster *cluster,
+                      int side, const double WJ[], bool transposed,
+                      double S[BODY_BLOCK]) {
+  double J[6];
+  for (int r = 0; r < cluster->n_rows; r++, WJ += 6) {
+    box_jacobian(box, cluster->first_row + r, side, J);
+    for (int i = 0; i < 6; i++)
+      add_row(S + 6 * i, transposed ? WJ[i] : J[i], transposed ? J : WJ);
   }
 }
 
@@ -66,10 +66,9 @@ KERNEL void add_coupled(const box_problem *box, const graph_edge *edge,
   double WJ[6 * BOX_MAX_CLUSTER];
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const box_cluster *cluster = &box->clusters[c];
-    const double *J = box->J_a + 6 * cluster->first_row;
     if (cluster->first_compliance < 0) continue;
-    weigh_cluster(weights, cluster, J, WJ);
-    add_outer(S, cluster->n_rows, J, WJ);
+    weigh_cluster(box, weights, cluster, BOX_A, WJ);
+    add_outer(box, cluster, BOX_A, WJ, false, S);
   }
 }
 
@@ -93,24 +92,17 @@ KERNEL void add_untwisted(const box_problem *box, const graph_edge *edge,
   double WJ[6 * BOX_MAX_CLUSTER];
   memset(at->upper, 0, sizeof(double) * BODY_BLOCK);
   if (at->lower != NULL) memset(at->lower, 0, sizeof(double) * BODY_BLOCK);
-  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    int m = cluster->n_rows;
-    const double *J_a = box->J_a + 6 * cluster->first_row;
-    const double *J_b = box->J_b + 6 * cluster->first_row;
-    weigh_cluster(weights, cluster, J_a, WJ);
-    add_outer(at->aa, m, J_a, WJ);
-    if (!at->a_first)
-      add_outer(at->upper, m, J_b, WJ);
-    else if (at->lower != NULL) // (J_b' W J_a)'
-      add_outer(at->lower, m, WJ, J_b);
-    weigh_cluster(weights, cluster, J_b, WJ);
-    add_outer(at->bb, m, J_b, WJ);
-    if (at->a_first)
-      add_outer(at->upper, m, J_a, WJ);
-    else if (at->lower != NULL)
-      add_outer(at->lower, m, WJ, J_a);
-  }
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++)
+    for (int side = BOX_A; side <= BOX_B; side++) {
+      const box_cluster *cluster = &box->clusters[c];
+      int other = BOX_B - side;
+      weigh_cluster(box, weights, cluster, side, WJ);
+      add_outer(box, cluster, side, WJ, false, side == BOX_A ? at->aa : at->bb);
+      if (at->a_first == (side == BOX_B))
+        add_outer(box, cluster, other, WJ, false, at->upper);
+      else if (at->lower != NULL)
+        add_outer(box, cluster, other, WJ, true, at->lower);
+    }
 }
 
 /* S = S T, row by row. */
@@ -279,8 +271,10 @@ void box_system_weigh(const box_problem *box, const box_weights *weights,
 void box_system_answer(const box_problem *box, const box_weights *weights,
                        const double r[], const double dv[], double dp[],
                        double work[], double Jdv[]) {
-  box_answer(box, weights, r, dv, work, dp, Jdv);
-  weigh_full(box, weights, work, dp);
+  double *Jv = Jdv != NULL ? Jdv : work;
+  box_relative(box, dv, Jv);
+  for (int i = 0; i < box->n_rows; i++) work[i] = r[i] - Jv[i];
+  box_system_weigh(box, weights, work, dp);
 }
 
 void box_system_solve(const body_blocks *blocks, const box_problem *box,

@@ -119,6 +119,10 @@ static void find_circles(continuation *c) {
   }
 }
 
+static double length_of(const double x[2]) {
+  return sqrt(x[0] * x[0] + x[1] * x[1]);
+}
+
 static double radius_of(const circle *q, const double p[]) {
   double radius = q->limit;
   if (q->normal >= 0) radius += q->coefficient * p[q->normal];
@@ -137,7 +141,7 @@ static int bring_in(const continuation *c, const double open[], double p[],
     int state;
     n = q != NULL ? 2 : 1;
     if (q != NULL) {
-      double radius = radius_of(q, p), length = hypot(open[r], open[r + 1]);
+      double radius = radius_of(q, p), length = length_of(open + r);
       double share = length > radius ? radius / length : 1;
       state = share < 1 || radius == 0 ? ROW_ON_CIRCLE : ROW_ACTIVE;
       p[r] = share * open[r];
@@ -170,7 +174,7 @@ static double miss_of(const continuation *c, int r, const double p[],
     return fabs(middle_of((low - p[r]) * A, -w[r], (high - p[r]) * A));
   }
   double to[2] = {p[r] - w[r] / A, p[r + 1] - w[r + 1] / A};
-  double radius = radius_of(q, p), length = hypot(to[0], to[1]);
+  double radius = radius_of(q, p), length = length_of(to);
   double share = length > radius ? radius / length : 1;
   return A * hypot(p[r] - share * to[0], p[r + 1] - share * to[1]);
 }
@@ -228,7 +232,7 @@ static bool aim_circles(continuation *c, const double p[]) {
   for (int i = 0; i < c->n_circles; i++) {
     circle *q = &c->circles[i];
     const double *at = c->slip + q->row, *u = q->factored_u;
-    double length = hypot(at[0], at[1]);
+    double length = length_of(at);
     if (c->work->state[q->row] != ROW_ON_CIRCLE) continue;
     for (int d = 0; d < 2; d++) q->u[d] = length > 0 ? -at[d] / length : 0;
     q->weight = length > 0 ? radius_of(q, p) / length : 0;

@@ -380,8 +380,10 @@ static void rank_one(const path *c, const box_cluster *cluster, int row,
   memset(update->v_a, 0, sizeof update->v_a);
   memset(update->v_b, 0, sizeof update->v_b);
   for (int j = 0; j < n; j++) {
-    size_t at = 6 * (size_t)(first + j);
     double follows = now->follow[first + j] - follow[j], left, right;
+    double J_a[6], J_b[6];
+    box_jacobian(c->box, first + j, BOX_A, J_a);
+    box_jacobian(c->box, first + j, BOX_B, J_b);
     if (is_column) { // its own weight is that of what follows it
       left = j == 0 ? now->own[first] - own[0] : follows;
       right = j == 0;
@@ -391,10 +393,10 @@ static void rank_one(const path *c, const box_cluster *cluster, int row,
       if (j == 0) right += now->follow[row] - follow[row - first];
     }
     for (int i = 0; i < 6; i++) {
-      u_a[i] += left * c->box->J_a[at + i];
-      u_b[i] += left * c->box->J_b[at + i];
-      update->v_a[i] += right * c->box->J_a[at + i];
-      update->v_b[i] += right * c->box->J_b[at + i];
+      u_a[i] += left * J_a[i];
+      u_b[i] += left * J_b[i];
+      update->v_a[i] += right * J_a[i];
+      update->v_b[i] += right * J_b[i];
     }
   }
 }

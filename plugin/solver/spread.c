@@ -30,13 +30,14 @@ static inline double softness(const box_problem *box, int row) {
 }
 
 /* J_a' p_0. @return what errors of it are relative to. */
-static double sum_rows(const box_problem *box, int begin, int end,
+static double sum_rows(const box_problem *box, const graph_edge *edge,
                        const double p_0[], double sum[6]) {
-  double size = 0;
+  double size = 0, J[6];
   memset(sum, 0, 6 * sizeof *sum);
-  for (int r = begin; r < end; r++) {
-    add_row(sum, p_0[r], box->J_a + 6 * r);
-    size += fabs(p_0[r]) * sum_of_sizes(box->J_a + 6 * r);
+  for (int r = edge->first_row; r < edge->end_row; r++) {
+    box_jacobian(box, r, BOX_A, J);
+    add_row(sum, p_0[r], J);
+    size += fabs(p_0[r]) * sum_of_sizes(J);
   }
   return size;
 }
@@ -63,7 +64,8 @@ static void put_impulses(const box_problem *box, const graph_edge *edge,
     int first = cluster->first_row, end = first + cluster->n_rows;
     double low, high, normal = 0;
     for (int r = first; r < end; r++) {
-      const double *J = box->J_a + 6 * r;
+      double J[6];
+      box_jacobian(box, r, BOX_A, J);
       two slip = times_six(J, twist);
       double w =
           (slip[0] + slip[1]) + box->compliance[r] * p_0[r] + box->bias[r];
@@ -87,14 +89,16 @@ KERNEL void put_stiffness(const box_problem *box, const graph_edge *edge,
     int first = cluster->first_row, end = first + cluster->n_rows;
     double normal = cluster->has_normal ? p[first] : 0;
     for (int r = first; r < end; r++) {
-      const double *J = box->J_a + 6 * r, *along = J;
-      double low, high, stiffness;
+      double J[6], J_0[6], low, high, stiffness;
+      const double *along = J;
+      box_jacobian(box, r, BOX_A, J);
       box_row_limits(box, r, normal, &low, &high);
       if (p[r] > low && p[r] < high) {
         stiffness = 1 / softness(box, r);
       } else { // it may follow its normal
         if (box->type[r] != BOX_FRICTION || !(normal > 0)) continue;
-        along = box->J_a + 6 * first;
+        box_jacobian(box, first, BOX_A, J_0);
+        along = J_0;
         stiffness =
             (p[r] > 0 ? 1 : -1) * box->coefficient[r] / softness(box, first);
       }
@@ -112,11 +116,11 @@ WIDE static void put_stiffness_wide(const box_problem *box,
 
 /* @return true when p has the sum of p_0. */
 static bool spread_edge(const box_problem *box, const graph_edge *edge,
-                        int begin, int end, const double p_0[], double p[]) {
+                        const double p_0[], double p[]) {
   enum { MAX_STEPS = 5 };
   const double near = 1e-9;
   double sum[6], u[6] = {0}, least = INFINITY;
-  double size = sum_rows(box, begin, end, p_0, sum);
+  double size = sum_rows(box, edge, p_0, sum);
   for (int k = 0; k < MAX_STEPS; k++) {
     double missing[6], K[36], step[6];
     memcpy(missing, sum, sizeof missing);
@@ -156,7 +160,7 @@ void spread_impulses(solve_work *work, bool everywhere) {
     int begin = edge->first_row, end = edge->end_row;
     if ((edge->b >= 0 && !edge->twisted) ||
         (!everywhere && is_within_limits(box, edge, work->p)) ||
-        !spread_edge(box, edge, begin, end, work->p, p))
+        !spread_edge(box, edge, work->p, p))
       continue;
     memcpy(work->p + begin, p + begin, sizeof *p * (size_t)(end - begin));
   }

@@ -14,9 +14,11 @@ static void find_responses(const box_problem *box, row_response responses[]) {
     const graph_edge *edge = &box->graph_edges[e];
     for (int r = edge->first_row; r < edge->end_row; r++) {
       row_response *to = &responses[r];
-      matrix6_apply(to->a, bodies[edge->a].inverse_mass, box->J_a + 6 * r);
-      if (edge->b >= 0)
-        matrix6_apply(to->b, bodies[edge->b].inverse_mass, box->J_b + 6 * r);
+      double J[6];
+      box_jacobian(box, r, BOX_A, J);
+      matrix6_apply(to->a, bodies[edge->a].inverse_mass, J);
+      box_jacobian(box, r, BOX_B, J);
+      if (edge->b >= 0) matrix6_apply(to->b, bodies[edge->b].inverse_mass, J);
     }
   }
 }
@@ -24,8 +26,11 @@ static void find_responses(const box_problem *box, row_response responses[]) {
 static double slip_of(const solve_work *work, const graph_edge *edge, int r) {
   const box_problem *box = &work->box;
   const box_cluster *cluster = box_cluster_of(box, r);
-  double w = box->bias[r] + dot6(box->J_a + 6 * r, work->v + 6 * edge->a);
-  if (edge->b >= 0) w += dot6(box->J_b + 6 * r, work->v + 6 * edge->b);
+  double J[6];
+  box_jacobian(box, r, BOX_A, J);
+  double w = box->bias[r] + dot6(J, work->v + 6 * edge->a);
+  box_jacobian(box, r, BOX_B, J);
+  if (edge->b >= 0) w += dot6(J, work->v + 6 * edge->b);
   if (cluster->first_compliance < 0) return w + box->compliance[r] * work->p[r];
   const double *C = box->full_compliance + cluster->first_compliance +
                     cluster->n_rows * (r - cluster->first_row);
