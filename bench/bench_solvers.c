@@ -410,8 +410,7 @@ static void bench_lcps(int wanted) {
       int away = abs(lcp_form_size(&stored->problem) - wanted), place = n_kept;
       while (place > 0 && distance[place - 1] > away) place--;
       if (place == KEPT) continue;
-      if (n_kept == KEPT)
-        mlcp_stored_release(&kept[--n_kept], &memory_from_malloc);
+      if (n_kept == KEPT) mlcp_stored_release(&kept[--n_kept]);
       for (int k = n_kept; k > place; k--) {
         kept[k] = kept[k - 1];
         distance[k] = distance[k - 1];
@@ -427,14 +426,14 @@ static void bench_lcps(int wanted) {
   }
   for (int k = 0; k < n_kept; k++) {
     if (effort_of_run.quick && k > 0) {
-      mlcp_stored_release(&kept[k], &memory_from_malloc);
+      mlcp_stored_release(&kept[k]);
       continue;
     }
     char name[60];
     snprintf(name, sizeof name, "pit-150 step %d", at_step[k]);
     problem_case it = {.problem = &kept[k].problem, .guess = NULL};
     ask_all("lcps", name, &it);
-    mlcp_stored_release(&kept[k], &memory_from_malloc);
+    mlcp_stored_release(&kept[k]);
   }
 }
 

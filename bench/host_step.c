@@ -144,7 +144,7 @@ bool host_case_open(host_case *opened, const library_entry *entry) {
 void host_case_close(host_case *opened) {
   for (int k = 0; k < opened->n_parts; k++) {
     host_part *part = &opened->parts[k];
-    mlcp_stored_release(&part->stored, &memory_from_malloc);
+    mlcp_stored_release(&part->stored);
     void *arrays[] = {part->joint_of_row, part->p,      part->v,
                       part->scratch,      part->lambda, part->beta};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);

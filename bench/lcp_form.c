@@ -6,31 +6,12 @@
 
 /* ---- contact space ---------------------------------------------------- */
 
-static double dot6(const double a[6], const double b[6]) {
-  double sum = 0;
-  for (int i = 0; i < 6; i++) sum += a[i] * b[i];
-  return sum;
-}
-
-static double coupling(const mlcp_problem *problem, const mlcp_row *a,
-                       const mlcp_row *b) {
-  double sum = 0;
-  for (int i = 0; i < 2; i++)
-    for (int k = 0; k < 2; k++) {
-      if (a->body[i] < 0 || a->body[i] != b->body[k]) continue;
-      const double *inverse = problem->bodies[a->body[i]].inverse_mass;
-      for (int j = 0; j < 6; j++)
-        sum += a->J[i][j] * dot6(&inverse[6 * j], b->J[k]);
-    }
-  return sum;
-}
-
 void lcp_form_rows(const mlcp_problem *problem, double A[], double b[]) {
   size_t n = (size_t)problem->n_rows;
   for (size_t i = 0; i < n; i++) {
     const mlcp_row *row = &problem->rows[i];
     for (size_t k = 0; k < n && A != NULL; k++)
-      A[i * n + k] = coupling(problem, row, &problem->rows[k]);
+      A[i * n + k] = mlcp_rows_product(problem, row, &problem->rows[k]);
     if (A != NULL) A[i * n + i] += row->compliance;
     if (b == NULL) continue;
     b[i] = row->bias;
@@ -60,8 +41,6 @@ int lcp_form_size(const mlcp_problem *problem) {
   return n;
 }
 
-static double scale_of(double diagonal) { return diagonal > 0 ? diagonal : 1; }
-
 /* While it is built: variable k moves p by column k of `map`, and has
  * w_k = g_k' w_rows + linear_k' z + constant_k, g_k the same direction. */
 typedef struct build {
@@ -82,7 +61,8 @@ static double *linear_at(build *build, int i, int k) {
 static void add_bounded_row(build *build, int r) {
   lcp_form *form = build->form;
   const mlcp_row *row = &form->problem->rows[r];
-  double d = scale_of(form->A[(size_t)r * (size_t)form->n_rows + (size_t)r]);
+  double d =
+      mlcp_scale_of(form->A[(size_t)r * (size_t)form->n_rows + (size_t)r]);
   bool from_low = row->low > -INFINITY;
   form->p_constant[r] = from_low ? row->low : row->high;
   int k = build->next++;
@@ -101,7 +81,7 @@ static void add_friction(build *build, int f, const int variable_of[]) {
   const mlcp_friction *set = &problem->frictions[f];
   int first = build->next, lambda = first + 2 * set->n_pairs;
   int scale_row = set->normal >= 0 ? set->normal : set->first_row;
-  double A_n = scale_of(mlcp_row_diagonal(problem, scale_row));
+  double A_n = mlcp_scale_of(mlcp_row_diagonal(problem, scale_row));
   build->constant[lambda] = A_n * set->limit;
   for (int k = 0; k < set->n_pairs; k++) {
     const double *u = problem->pairs[set->first_pair + k].u;
@@ -111,7 +91,7 @@ static void add_friction(build *build, int f, const int variable_of[]) {
         A_u += u[i] * u[j] *
                form->A[(size_t)(set->first_row + i) * (size_t)form->n_rows +
                        (size_t)(set->first_row + j)];
-    A_u = scale_of(A_u);
+    A_u = mlcp_scale_of(A_u);
     for (int sign = 0; sign < 2; sign++) {
       int edge = first + 2 * k + sign;
       for (int t = 0; t < set->n_base; t++)
@@ -372,7 +352,7 @@ void lcp_form_from_impulses(const mlcp_problem *problem,
 /* |p - mid(low, p - w/A, high)| A */
 static double violation(const mlcp_problem *problem, int row, double p,
                         double w, double low, double high) {
-  double A = scale_of(mlcp_row_diagonal(problem, row));
+  double A = mlcp_scale_of(mlcp_row_diagonal(problem, row));
   double moved = fmin(fmax(p - w / A, low), high);
   return fabs(p - moved) * A;
 }

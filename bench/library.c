@@ -187,7 +187,7 @@ bool library_capture(const library_entry *entry, library_problems *captured) {
 
 void library_release(library_problems *captured) {
   for (int i = 0; i < captured->n_problems; i++)
-    mlcp_stored_release(&captured->problems[i], &memory_from_malloc);
+    mlcp_stored_release(&captured->problems[i]);
   free(captured->problems);
   memset(captured, 0, sizeof *captured);
 }

@@ -54,7 +54,7 @@ static bool hash_folder(hash *of_all, const char *folder) {
   }
   bool solved = hash_problem(&own, &stored, SOLVER_FAST);
   if (with_lemke) solved = hash_problem(&own, &stored, SOLVER_LEMKE) && solved;
-  mlcp_stored_release(&stored, &memory_from_malloc);
+  mlcp_stored_release(&stored);
   printf("%016" PRIx64 " %s%s\n", own.value, folder,
          solved ? "" : " (not solved)");
   hash_bytes(of_all, &own, sizeof own);

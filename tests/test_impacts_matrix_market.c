@@ -23,8 +23,8 @@ static bool reads(const char *text, int n_rows, int n_columns, double dense[],
                   char message[200]) {
   write_file(text);
   matrix_market matrix;
-  bool read = matrix_market_read(path, n_rows, n_columns, &memory_from_malloc,
-                                 &matrix, message, 200);
+  bool read = matrix_market_read(path, n_rows, n_columns, false,
+                                 &memory_from_malloc, &matrix, message, 200);
   if (read && dense != NULL) matrix_market_to_dense(&matrix, dense);
   matrix_market_release(&matrix, &memory_from_malloc);
   return read;
@@ -138,11 +138,12 @@ static void test_bad_files(void) {
   CU_ASSERT_PTR_NOT_NULL(strstr(message, told));
 
   matrix_market matrix;
-  CU_ASSERT_FALSE(matrix_market_read("/no/such/file", 2, 2, &memory_from_malloc,
-                                     &matrix, message, sizeof message));
+  CU_ASSERT_FALSE(matrix_market_read("/no/such/file", 2, 2, false,
+                                     &memory_from_malloc, &matrix, message,
+                                     sizeof message));
   CU_ASSERT_PTR_NOT_NULL(strstr(message, "/no/such/file: No such file"));
-  CU_ASSERT_FALSE(matrix_market_read(folder, 2, 2, &memory_from_malloc, &matrix,
-                                     message, sizeof message));
+  CU_ASSERT_FALSE(matrix_market_read(folder, 2, 2, false, &memory_from_malloc,
+                                     &matrix, message, sizeof message));
   CU_ASSERT_PTR_NOT_NULL(strstr(message, folder));
 }
 
@@ -173,8 +174,8 @@ static void test_binary_files(void) {
     fputs(head, file);
     fwrite(tails[i], 1, lengths[i], file);
     fclose(file);
-    CU_ASSERT_FALSE(matrix_market_read(path, 1, 1, &memory_from_malloc, &matrix,
-                                       message, sizeof message));
+    CU_ASSERT_FALSE(matrix_market_read(path, 1, 1, false, &memory_from_malloc,
+                                       &matrix, message, sizeof message));
     matrix_market_release(&matrix, &memory_from_malloc);
     CU_ASSERT_PTR_NOT_NULL(strstr(message, "a zero byte"));
   }
@@ -207,8 +208,8 @@ static void test_what_is_written_is_read(void) {
   CU_ASSERT(
       !matrix_market_write("/no/such/file", &matrix, message, sizeof message));
   CU_ASSERT(matrix_market_write(path, &matrix, message, sizeof message));
-  CU_ASSERT_FATAL(matrix_market_read(path, 2, 3, &memory_from_malloc, &matrix,
-                                     message, sizeof message));
+  CU_ASSERT_FATAL(matrix_market_read(path, 2, 3, false, &memory_from_malloc,
+                                     &matrix, message, sizeof message));
   matrix_market_to_dense(&matrix, B);
   CU_ASSERT_EQUAL(memcmp(A, B, sizeof A), 0);
   matrix_market_release(&matrix, &memory_from_malloc);
@@ -232,7 +233,7 @@ static void test_no_memory(void) {
     memory_source source = {no_memory, give_back, &left};
     matrix_market matrix;
     char message[200];
-    bool read = matrix_market_read(path, 3, 1, &source, &matrix, message,
+    bool read = matrix_market_read(path, 3, 1, false, &source, &matrix, message,
                                    sizeof message);
     matrix_market_release(&matrix, &source);
     CU_ASSERT_EQUAL(read, left >= 0);

@@ -76,7 +76,7 @@ static void expect_round_trip(const mlcp_problem *problem,
     CU_ASSERT(guess != NULL && isfinite(guess[r])
                   ? same(&guess[r], &stored.guess[r], sizeof *guess)
                   : isnan(stored.guess[r]));
-  mlcp_stored_release(&stored, &memory_from_malloc);
+  mlcp_stored_release(&stored);
   mlcp_folder_remove(path);
   CU_ASSERT_EQUAL(access(path, F_OK), -1);
 }
@@ -114,7 +114,7 @@ static void test_scenes_come_back_with_commas(void) {
   CU_ASSERT_FATAL(mlcp_folder_read(path, &memory_from_malloc, &stored, message,
                                    sizeof message));
   expect_same(&problem.mlcp, &stored.problem);
-  mlcp_stored_release(&stored, &memory_from_malloc);
+  mlcp_stored_release(&stored);
   problem_release(&problem);
 }
 
@@ -190,7 +190,7 @@ static void test_notes_are_kept_and_passed_over(void) {
   CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"scene\": \"two boxes\",\n"));
   CU_ASSERT(mlcp_folder_read(path, &memory_from_malloc, &stored, message,
                              sizeof message));
-  mlcp_stored_release(&stored, &memory_from_malloc);
+  mlcp_stored_release(&stored);
   problem_release(&problem);
 }
 
@@ -222,7 +222,7 @@ static void expect_refused(const char *name, const char *content,
   bool named = strstr(message, said) != NULL && strchr(message, '\n') == NULL;
   if (!named) printf("\n  '%s' does not say '%s'\n", message, said);
   CU_ASSERT(named);
-  mlcp_stored_release(&stored, &memory_from_malloc);
+  mlcp_stored_release(&stored);
   problem_release(&problem);
 }
 
@@ -352,7 +352,7 @@ static void test_every_allocation_may_fail(void) {
       CU_ASSERT(done == (message[0] == 0));
       // a folder is whole or not there
       CU_ASSERT(access(path, F_OK) == (done || !writing ? 0 : -1));
-      mlcp_stored_release(&stored, &failing);
+      mlcp_stored_release(&stored);
       CU_ASSERT_EQUAL(memory.bytes_held, 0);
     }
     CU_ASSERT(done && n_failed > 3);

@@ -124,7 +124,7 @@ static void expect_dump_of(const char *name) {
       CU_ASSERT(isnan(seen->guess[r]) ? isnan(stored.guess[r])
                                       : stored.guess[r] == seen->guess[r]);
     }
-    mlcp_stored_release(&stored, &memory_from_malloc);
+    mlcp_stored_release(&stored);
   }
   library_release(&captured);
   empty_work();

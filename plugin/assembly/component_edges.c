@@ -11,7 +11,7 @@
 
 #include "assembly/workspace.h"
 #include "common/vec3.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 
 /* Slips of less than this part of g h have no direction: blocks of soft contacts settle
  * by up to 2e-4. */

@@ -6,7 +6,7 @@
 #include "assembly/workspace.h"
 #include "common/six.h"
 #include "common/vec3.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 #include "rows/hair.h"
 
 /* --- what is known ------------------------------------------------------------ */

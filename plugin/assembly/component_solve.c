@@ -10,7 +10,7 @@
 #include "common/minmax.h"
 #include "common/progress.h"
 #include "common/vec3.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 
 /* True if there is an answer, which may miss its tolerance. */
 static bool has_velocities(const solver_report *solve) {

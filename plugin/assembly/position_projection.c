@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 
 /* Compliance of every row, as a part of its diagonal: bodies that are wedged in
  * more than they can leave share what cannot be had. */

@@ -10,12 +10,8 @@
 #include "common/number.h"
 #include "mlcp/matrix_market.h"
 
-typedef bool reads(const char *path, int n_rows, int n_columns,
-                   const memory_source *source, matrix_market *matrix,
-                   char *message, size_t message_size);
-
 /* Read folder/file into *dense (malloc), of the shape expected. */
-static bool read_array(const char *folder, const char *file, reads *reads,
+static bool read_array(const char *folder, const char *file, bool infinite,
                        int n_rows, int n_columns, const double **dense,
                        int *rows_read, int *columns_read,
                        char message[IMPACT_MESSAGE]) {
@@ -26,8 +22,9 @@ static bool read_array(const char *folder, const char *file, reads *reads,
     return false;
   }
   matrix_market matrix = {0};
-  bool read = reads(path, n_rows, n_columns, &memory_from_malloc, &matrix,
-                    message, IMPACT_MESSAGE);
+  bool read =
+      matrix_market_read(path, n_rows, n_columns, infinite, &memory_from_malloc,
+                         &matrix, message, IMPACT_MESSAGE);
   if (read) {
     size_t count = (size_t)matrix.n_rows * (size_t)matrix.n_columns;
     *rows_read = matrix.n_rows;
@@ -52,8 +49,8 @@ static bool read_array(const char *folder, const char *file, reads *reads,
 static bool read_folder(const char *folder, ode_mlcp_impact_problem *problem,
                         char message[IMPACT_MESSAGE]) {
   int rows, columns, s, m;
-  if (!read_array(folder, "M.mtx", matrix_market_read, MATRIX_MARKET_ANY,
-                  MATRIX_MARKET_ANY, &problem->M, &rows, &columns, message))
+  if (!read_array(folder, "M.mtx", false, MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
+                  &problem->M, &rows, &columns, message))
     return false;
   if (rows != columns) {
     snprintf(message, IMPACT_MESSAGE,
@@ -62,8 +59,8 @@ static bool read_folder(const char *folder, ode_mlcp_impact_problem *problem,
     return false;
   }
   problem->n_velocities = s = rows;
-  if (!read_array(folder, "Jn.mtx", matrix_market_read, MATRIX_MARKET_ANY, s,
-                  &problem->Jn, &m, &columns, message))
+  if (!read_array(folder, "Jn.mtx", false, MATRIX_MARKET_ANY, s, &problem->Jn,
+                  &m, &columns, message))
     return false;
   problem->n_contacts = m;
   char expected[120]; // one of two shapes: the reader knows only one
@@ -71,8 +68,8 @@ static bool read_folder(const char *folder, ode_mlcp_impact_problem *problem,
            "expected is %d x %d or %d x %d (one or two tangents for each of "
            "the %d rows of Jn)",
            m, s, 2 * m, s, m);
-  if (!read_array(folder, "Jt.mtx", matrix_market_read, MATRIX_MARKET_ANY,
-                  MATRIX_MARKET_ANY, &problem->Jt, &rows, &columns, message)) {
+  if (!read_array(folder, "Jt.mtx", false, MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
+                  &problem->Jt, &rows, &columns, message)) {
     size_t used = strlen(message);
     snprintf(message + used, IMPACT_MESSAGE - used, "; %s", expected);
     return false;
@@ -84,10 +81,10 @@ static bool read_folder(const char *folder, ode_mlcp_impact_problem *problem,
     return false;
   }
   problem->n_tangents = rows / m;
-  return read_array(folder, "mu.mtx", matrix_market_read_limits, m, 1,
-                    &problem->mu, &rows, &columns, message) &&
-         read_array(folder, "v.mtx", matrix_market_read, s, 1, &problem->v,
-                    &rows, &columns, message);
+  return read_array(folder, "mu.mtx", true, m, 1, &problem->mu, &rows, &columns,
+                    message) &&
+         read_array(folder, "v.mtx", false, s, 1, &problem->v, &rows, &columns,
+                    message);
 }
 
 /* FNV-1a over the bytes of all numbers: parts of other data are told apart. */

@@ -110,7 +110,7 @@ bool solve_input_read_lcp(solve_input *input, const char *M_path,
   matrix_market M = {0}, q = {0};
   input->is_lcp = true;
   bool read =
-      matrix_market_read(M_path, MATRIX_MARKET_ANY, MATRIX_MARKET_SQUARE,
+      matrix_market_read(M_path, MATRIX_MARKET_ANY, MATRIX_MARKET_SQUARE, false,
                          source, &M, message, SOLVE_MESSAGE);
   if (read && (M.n_rows > SOLVE_LARGEST || M.n_entries > (size_t)1 << 30)) {
     snprintf(message, SOLVE_MESSAGE, "%s: more than %d rows or 2^30 entries",
@@ -118,7 +118,7 @@ bool solve_input_read_lcp(solve_input *input, const char *M_path,
     read = false;
   }
   read = read &&
-         matrix_market_read(q_path, M.n_rows, 1, source, &q, message,
+         matrix_market_read(q_path, M.n_rows, 1, false, source, &q, message,
                             SOLVE_MESSAGE) &&
          fill_lcp(input, &M, &q, M_path, q_path, message);
   matrix_market_release(&M, source);
@@ -142,5 +142,5 @@ bool solve_input_read_folder(solve_input *input, const char *path,
 
 void solve_input_close(solve_input *input) {
   memory_block_release(&input->block, source);
-  mlcp_stored_release(&input->mlcp, source);
+  mlcp_stored_release(&input->mlcp);
 }

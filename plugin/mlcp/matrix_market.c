@@ -217,15 +217,20 @@ static bool check_shape(reader *r, int n_rows, int n_columns) {
 
 /* ---- the entries ------------------------------------------------------- */
 
-static bool add_entry(reader *r, int row, int column, double value) {
-  matrix_market *m = r->matrix;
-  // room as entries come: a file's own count may be a lie
-  m->entries = memory_block_grow(&m->block, r->source, m->n_entries + 1,
+bool matrix_market_add(matrix_market *m, const memory_source *source, int row,
+                       int column, double value) {
+  m->entries = memory_block_grow(&m->block, source, m->n_entries + 1,
                                  sizeof *m->entries);
-  if (m->entries == NULL) return complain(r, 0, "no memory for its entries");
-  m->entries[m->n_entries++] = (matrix_market_entry){
-      r->lies ? column : row, r->lies ? row : column, value};
+  if (m->entries == NULL) return false;
+  m->entries[m->n_entries++] = (matrix_market_entry){row, column, value};
   return true;
+}
+
+/* With room as entries come: a file's own count may be a lie. */
+static bool add_entry(reader *r, int row, int column, double value) {
+  return matrix_market_add(r->matrix, r->source, r->lies ? column : row,
+                           r->lies ? row : column, value) ||
+         complain(r, 0, "no memory for its entries");
 }
 
 static bool add_with_mirror(reader *r, int row, int column, double value) {
@@ -274,14 +279,22 @@ static bool read_array(reader *r) {
   return true;
 }
 
-static bool read_path(reader r, int n_rows, int n_columns) {
+bool matrix_market_read(const char *path, int n_rows, int n_columns,
+                        bool infinite, const memory_source *source,
+                        matrix_market *matrix, char *message,
+                        size_t message_size) {
   PLAIN_NUMBERS;
   char nothing[1];
-  if (r.message_size == 0) r.message = nothing, r.message_size = 1;
+  reader r = {.path = path,
+              .line_ends = true,
+              .infinite = infinite,
+              .source = source,
+              .matrix = matrix,
+              .message = message_size > 0 ? message : nothing,
+              .message_size = message_size > 0 ? message_size : 1};
   r.message[0] = '\0';
-  r.line_ends = true;
-  memset(r.matrix, 0, sizeof *r.matrix);
-  r.file = fopen(r.path, "r");
+  memset(matrix, 0, sizeof *matrix);
+  r.file = fopen(path, "r");
   bool headed = r.file != NULL ? read_banner(&r) && read_sizes(&r)
                                : complain(&r, 0, "%s", strerror(errno));
   bool fits = !headed || check_shape(&r, n_rows, n_columns);
@@ -290,30 +303,6 @@ static bool read_path(reader r, int n_rows, int n_columns) {
               read_end(&r, false);
   if (r.file != NULL) fclose(r.file);
   return read || (fits && name_shape(&r, " (", n_rows, n_columns, ")"));
-}
-
-bool matrix_market_read(const char *path, int n_rows, int n_columns,
-                        const memory_source *source, matrix_market *matrix,
-                        char *message, size_t message_size) {
-  return read_path((reader){.path = path,
-                            .source = source,
-                            .matrix = matrix,
-                            .message = message,
-                            .message_size = message_size},
-                   n_rows, n_columns);
-}
-
-bool matrix_market_read_limits(const char *path, int n_rows, int n_columns,
-                               const memory_source *source,
-                               matrix_market *matrix, char *message,
-                               size_t message_size) {
-  return read_path((reader){.path = path,
-                            .infinite = true,
-                            .source = source,
-                            .matrix = matrix,
-                            .message = message,
-                            .message_size = message_size},
-                   n_rows, n_columns);
 }
 
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {

@@ -34,6 +34,7 @@ enum { MATRIX_MARKET_ANY = -1, MATRIX_MARKET_SQUARE = -2 };
  *
  * @param n_rows, n_columns  the shape expected, see above. A vector
  *                           that is expected as a column may also lie as a row.
+ * @param infinite  numbers may be, `inf`
  * @param matrix   out: release it with matrix_market_release, also after a
  *                 failure
  * @param message  [message_size] out: empty, or one line that names the file,
@@ -43,14 +44,14 @@ enum { MATRIX_MARKET_ANY = -1, MATRIX_MARKET_SQUARE = -2 };
  *         is not finite, an index out of range, another shape, or no memory
  */
 bool matrix_market_read(const char *path, int n_rows, int n_columns,
-                        const memory_source *source, matrix_market *matrix,
-                        char *message, size_t message_size);
+                        bool infinite, const memory_source *source,
+                        matrix_market *matrix, char *message,
+                        size_t message_size);
 
-/** The same of numbers that may be infinite, `inf`. */
-bool matrix_market_read_limits(const char *path, int n_rows, int n_columns,
-                               const memory_source *source,
-                               matrix_market *matrix, char *message,
-                               size_t message_size);
+/** One more entry.
+ *  @return false when memory runs out: the matrix has none any more */
+bool matrix_market_add(matrix_market *m, const memory_source *source, int row,
+                       int column, double value);
 
 /** Row-major copy, [n_rows x n_columns] out. */
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "common/vec3.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 
 /* ---- the problem is well formed ---------------------------------------- */
 

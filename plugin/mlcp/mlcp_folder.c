@@ -184,10 +184,8 @@ static bool add_entries(folder *f, int file, int row, int first, int count) {
     bool zero =
         file != BOUNDS && file != GUESS && value == 0 && !signbit(value);
     if (zero || !isfinite(value)) continue;
-    m->entries = memory_block_grow(&m->block, f->source, m->n_entries + 1,
-                                   sizeof *m->entries);
-    if (m->entries == NULL) return complain(f, "no memory");
-    m->entries[m->n_entries++] = (matrix_market_entry){row, column, value};
+    if (!matrix_market_add(m, f->source, row, column, value))
+      return complain(f, "no memory");
   }
   return true;
 }
@@ -376,7 +374,7 @@ static bool add_whole(const folder *f, const matrix_market_entry *entry,
 static bool read_file(folder *f, int file) {
   matrix_market_release(&f->matrix, f->source);
   if (!name_file(f, files[file].name) ||
-      !matrix_market_read(f->file, rows_of(f, file), columns_of(f, file),
+      !matrix_market_read(f->file, rows_of(f, file), columns_of(f, file), false,
                           f->source, &f->matrix, f->message, f->message_size))
     return false;
   for (int pass = 0; pass < 2; pass++)
@@ -403,20 +401,22 @@ static bool read_folder(folder *f, mlcp_stored *stored) {
   int counts[4];
   double floor_of;
   if (!read_description(f, counts, &floor_of)) return false;
-  mlcp_sizes sizes = {counts[0], counts[1], counts[2], counts[3]};
+  mlcp_problem sizes = {.n_bodies = counts[0],
+                        .n_rows = counts[1],
+                        .n_frictions = counts[2],
+                        .n_pairs = counts[3],
+                        .velocity_floor = floor_of};
   if (!mlcp_stored_reserve(stored, f->source, &sizes))
     return complain(f, "no memory");
-  stored->problem.velocity_floor = floor_of;
   f->guess = stored->guess;
-  mlcp_arrays arrays = mlcp_stored_arrays(stored);
   for (int r = 0; r < sizes.n_rows; r++) {
-    mlcp_row *row = &arrays.rows[r];
+    mlcp_row *row = &stored->rows[r];
     row->body[0] = row->body[1] = -1;
     row->low = -INFINITY;
     row->high = INFINITY;
   }
   for (int i = 0; i < sizes.n_frictions; i++) {
-    mlcp_friction *set = &arrays.frictions[i];
+    mlcp_friction *set = &stored->frictions[i];
     set->normal = set->first_row = set->first_pair = -1;
   }
   for (int i = 0; i < N_FILES; i++)

@@ -24,7 +24,7 @@
 
 #include "common/arena.h"
 #include "common/six.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 #include "solver/body_blocks.h"
 
 typedef enum box_row_type {

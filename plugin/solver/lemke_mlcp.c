@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/arena.h"
-#include "mlcp/mlcp_rows.h"
+#include "mlcp/mlcp.h"
 
 typedef enum bound_type { FIXED, FREE, LOWER, UPPER, BOX } bound_type;
 

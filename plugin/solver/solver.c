@@ -223,11 +223,10 @@ static void bound_work(solve_work *work) {
 }
 
 /* The problem's unknowns from the best impulses, and their residual. */
-static double give_solution(solve_work *work, const mlcp_solution *solution,
-                            double slips[]) {
+static double give_solution(solve_work *work, const mlcp_solution *solution) {
   box_project(&work->box, work->best_p);
   box_give_impulses(&work->box, work->best_p, solution->p);
-  return mlcp_complete(work->box.problem, work->box.scale, solution, slips);
+  return mlcp_complete(work->box.problem, work->box.scale, solution);
 }
 
 /* By the stages, in the box formulation. */
@@ -237,9 +236,7 @@ static solver_report solve_by_stages(solve_work *work,
                                      const mlcp_solution *solution) {
   // a friction edge may miss by more than its generators: go on when it does
   const double second_share = 0.1;
-  double *slips;
-  if (!ARENA_TAKE(&work->arena, slips, work->box.problem->n_rows) ||
-      !begin(work, options) || !continuation_reserve(work, false) ||
+  if (!begin(work, options) || !continuation_reserve(work, false) ||
       !interior_point_reserve(work) || !pivots_reserve(work))
     return no_memory();
   set_limits(work, options, usual_share);
@@ -250,12 +247,12 @@ static solver_report solve_by_stages(solve_work *work,
     if (!sweeps_run(work)) return no_memory();
     bound_work(work);
   }
-  double residual = give_solution(work, solution, slips);
+  double residual = give_solution(work, solution);
   if (enough &&
       residual > (reached ? options->tolerance : options->acceptable)) {
     set_limits(work, options, second_share);
     run_stages(work, solution->p);
-    residual = give_solution(work, solution, slips);
+    residual = give_solution(work, solution);
   }
   return (solver_report){.stage = work->best_stage,
                          .residual = residual,
@@ -328,15 +325,13 @@ solver_report solver_turn_edges(solver_workspace *workspace,
                                 const mlcp_solution *solution,
                                 mlcp_pair pairs[], bool *turned) {
   solve_work *work = &workspace->work;
-  double *slips;
   *turned = false;
   arena_start(&work->arena);
   box_status built = box_build(&work->box, &work->arena, problem);
   if (built == BOX_UNSUITABLE)
     return (solver_report){.status = SOLVER_DEGRADED, .residual = INFINITY};
-  if (built == BOX_NO_MEMORY ||
-      !ARENA_TAKE(&work->arena, slips, problem->n_rows) ||
-      !begin(work, options) || !continuation_reserve(work, true))
+  if (built == BOX_NO_MEMORY || !begin(work, options) ||
+      !continuation_reserve(work, true))
     return no_memory();
   set_limits(work, options, usual_share);
   take_guess(work, solution->p);
@@ -344,7 +339,7 @@ solver_report solver_turn_edges(solver_workspace *workspace,
   double residual = INFINITY;
   // the reference solves what is turned itself
   if (*turned && options->kind == SOLVER_FAST)
-    residual = mlcp_complete(problem, work->box.scale, solution, slips);
+    residual = mlcp_complete(problem, work->box.scale, solution);
   return (solver_report){.status = status_of(residual, options),
                          .stage = SOLVER_STAGE_CONTINUATION,
                          .residual = residual,

@@ -168,7 +168,7 @@ void dump_end_step(dWorldID world, long number, const ode_mlcp_report *report) {
   while (first < n_queued && queue[first].world != world) first++;
   for (end = first; end < n_queued && queue[end].world == world; end++) {
     if (folder[0] != '\0') write_part(&queue[end], number, report);
-    mlcp_stored_release(&queue[end].stored, source);
+    mlcp_stored_release(&queue[end].stored);
   }
   if (end > first)
     memmove(queue + first, queue + end, (n_queued - end) * sizeof *queue);

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int r = 0; r < problem->n_rows && r < 1000; r++)
       (void)mlcp_row_diagonal(problem, r);
   }
-  mlcp_stored_release(&stored, &memory_from_malloc);
+  mlcp_stored_release(&stored);
   free(text);
   return 0;
 }
