@@ -651,12 +651,12 @@ static bool run_substeps(event_state *w) {
   if (!events_look_for_fast(w)) return false;
   const ode_mlcp_options *options = step->options;
   double remaining = step->step_size;
-  second_order_find_stiff(&w->s, &w->now, step->step_size);
+  forces_find_stiff(step->forces, &w->s.home,
+                    second_order_alpha(&w->s) * step->step_size, w->stiff);
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
-    bool approach =
-        choose_active(w) || (first && joints_approach(w));
+    bool approach = choose_active(w) || (first && joints_approach(w));
     if (!w->crowded && approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
@@ -694,6 +694,7 @@ static bool reserve_bodies(event_state *w) {
   return second_order_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
            ARENA_TAKE(&w->s.base.arena, w->jump, 6 * n) &&
+           ARENA_TAKE(&w->s.base.arena, w->stiff, n) &&
            ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->compressed, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->struck, 6 * n) &&

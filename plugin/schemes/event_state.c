@@ -28,7 +28,7 @@ bool event_try(event_state *w, double h) {
 
 bool event_is_stiff(const event_state *w, const world_contact *contact) {
   for (int side = 0; side < 2; side++)
-    if (contact->point.body[side] >= 0 && w->s.stiff[contact->point.body[side]])
+    if (contact->point.body[side] >= 0 && w->stiff[contact->point.body[side]])
       return true;
   return false;
 }

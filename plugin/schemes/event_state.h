@@ -47,6 +47,7 @@ typedef struct event_state {
   world_snapshot ahead; /* the world there, */
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
+  bool *stiff;          /* [n_bodies] see forces_find_stiff */
   double *jump;         /* [6 n_bodies] of kinematic bodies' velocities */
   double *projected;    /* [6 n_bodies] velocities before an impact, */
   double *compressed;   /* [6 n_bodies] after its compression, */

@@ -173,7 +173,7 @@ void forces_unite(const force_list *forces, const world_snapshot *home,
 /* A spring where the bodies are: its length and the gradient of that. */
 typedef struct spring_line {
   int body[2];
-  double length, rate;
+  double length;
   double J[2][6];
   double arm[2][3], span[3]; /* from the bodies' centres; between the anchors */
 } spring_line;
@@ -196,7 +196,7 @@ static void find_anchor(const ode_mlcp_spring *spring, int side,
   }
 }
 
-/* The pose of a body that is not in the snapshot, as it is disabled. */
+/* The pose that the host has. */
 static world_pose pose_of(dBodyID id) {
   world_pose pose;
   const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
@@ -206,16 +206,16 @@ static world_pose pose_of(dBodyID id) {
 }
 
 static void find_line(spring_line *line, const ode_mlcp_spring *spring,
-                      const world_snapshot *home, const world_pose poses[],
-                      const double v[]) {
+                      const world_snapshot *home, const world_pose poses[]) {
   double point[2][3], arm[2][3] = {{0}}, along[3];
   for (int side = 0; side < 2; side++) {
     dBodyID id = spring->body[side];
     int b = home != NULL ? world_find_body(home, id) : -1;
     line->body[side] = b;
     world_pose asleep;
-    if (id != NULL && b < 0) asleep = pose_of(id);
-    find_anchor(spring, side, b >= 0 ? &poses[b] : &asleep, point[side],
+    bool known = b >= 0 && poses != NULL;
+    if (id != NULL && !known) asleep = pose_of(id);
+    find_anchor(spring, side, known ? &poses[b] : &asleep, point[side],
                 arm[side]);
   }
   vec3_subtract(along, point[0], point[1]);
@@ -229,14 +229,10 @@ static void find_line(spring_line *line, const ode_mlcp_spring *spring,
     for (int i = 0; i < 3; i++)
       along[i] = line->length > 0 ? along[i] / line->length : i == 0;
   }
-  line->rate = 0;
   for (int side = 0; side < 2; side++) {
     double *J = line->J[side];
     for (int i = 0; i < 3; i++) J[i] = side == 0 ? along[i] : -along[i];
     vec3_cross(J + 3, arm[side], J);
-    if (line->body[side] < 0 || v == NULL) continue;
-    for (int i = 0; i < 6; i++)
-      line->rate += J[i] * v[6 * line->body[side] + i];
   }
 }
 
@@ -244,76 +240,6 @@ static double rest_length(const ode_mlcp_spring *spring, double time) {
   return spring->length_function != NULL
              ? spring->length_function(spring->context, time)
              : spring->length;
-}
-
-static double spring_pull(const ode_mlcp_spring *spring,
-                          const spring_line *line, double time) {
-  return -spring->stiffness * (line->length - rest_length(spring, time)) -
-         spring->damping * line->rate;
-}
-
-static bool check_pull(const ode_mlcp_spring *spring, double pull,
-                       outcome *out) {
-  return isfinite(pull) ||
-         outcome_fail(out, "the force of a spring at body %lu is %g",
-                      dBodyGetSerial(spring->body[0]), pull);
-}
-
-/* The row of a spring on the bodies that forces move, without a bias. `moving`
- * becomes g'v but for kinematic bodies': that does not change.
- * @return false where the spring holds none of them. */
-static bool start_row(extra_row *row, const spring_line *line,
-                      const world_snapshot *home, const double v[],
-                      double *moving) {
-  bool dynamic = false;
-  memcpy(row->body, line->body, sizeof row->body);
-  memcpy(row->J, line->J, sizeof row->J);
-  for (int side = 0; side < 2; side++)
-    if (world_is_dynamic(home, line->body[side]))
-      dynamic = true;
-    else
-      memset(row->J[side], 0, sizeof row->J[side]);
-  *moving = row_rate(row->J, line->body, v);
-  return dynamic;
-}
-
-int forces_rows(const force_list *forces, const world_snapshot *home,
-                const world_pose poses[], const double v[], double cq,
-                double cv, extra_row rows[]) {
-  int count = 0;
-  for (const ode_mlcp_force *force = forces->first; force != NULL;
-       force = force->next) {
-    double c = cq * force->spring.stiffness + cv * force->spring.damping;
-    if (force->function != NULL || !(c > 0)) continue;
-    spring_line line;
-    double moving;
-    find_line(&line, &force->spring, home, poses, v);
-    if (!start_row(&rows[count], &line, home, v, &moving)) continue;
-    rows[count].bias = -moving;
-    rows[count++].compliance = 1 / c;
-  }
-  return count;
-}
-
-int forces_end_rows(const force_list *forces, const world_snapshot *home,
-                    double time, double h, const world_pose poses[],
-                    const double v[], extra_row rows[], outcome *out) {
-  int count = 0;
-  for (const ode_mlcp_force *force = forces->first; force != NULL;
-       force = force->next) {
-    const ode_mlcp_spring *spring = &force->spring;
-    double c = h * (h * spring->stiffness + spring->damping);
-    if (force->function != NULL || !(c > 0)) continue;
-    spring_line line;
-    double moving;
-    find_line(&line, spring, home, poses, v);
-    if (!start_row(&rows[count], &line, home, v, &moving)) continue;
-    double pull = spring_pull(spring, &line, time);
-    if (!check_pull(spring, pull, out)) return -1;
-    rows[count].bias = -moving - h * pull / c;
-    rows[count++].compliance = 1 / c;
-  }
-  return count;
 }
 
 /* The direction and the arms whose product with u h is how much longer the
@@ -336,37 +262,46 @@ static void mean_line(extra_row *row, const spring_line *start,
   }
 }
 
-int forces_mean_rows(const force_list *forces, const world_snapshot *home,
-                     double time, double h, const world_pose from[],
-                     const world_pose to[], extra_row rows[],
-                     extra_row end_rows[], int *n_end) {
+int forces_rows(const force_list *forces, const world_snapshot *home,
+                const spring_step *over, extra_row rows[], outcome *out,
+                extra_row end_rows[], int *n_end) {
+  const double h = over->h, part = over->alpha / over->share;
   int count = 0;
-  *n_end = 0;
+  if (n_end != NULL) *n_end = 0;
   for (const ode_mlcp_force *force = forces->first; force != NULL;
        force = force->next) {
     const ode_mlcp_spring *spring = &force->spring;
     if (force->function != NULL) continue;
     spring_line start, end;
-    find_line(&start, spring, home, from, NULL);
-    find_line(&end, spring, home, to, NULL);
+    find_line(&start, spring, home, over->from);
+    find_line(&end, spring, home, over->to);
     extra_row *row = &rows[count];
     mean_line(row, &start, &end, spring->along_axis);
     double inverse_mass = world_row_mobility(home, row->body, row->J);
     if (!(inverse_mass > 0)) continue;
 
     /* the force between the two ends that is a little nearer to the later one
-     * the stiffer the spring: 1/2 keeps its energy, 1 damps */
+     * the stiffer the spring: alpha = 1/2 keeps its energy, 1 damps */
     double a = h * h * spring->stiffness * inverse_mass / 4;
-    double stiff = a * a * a * a, late = 0.5 + 0.5 * stiff / (1 + stiff);
-    double c = h * (h * spring->stiffness * late + spring->damping);
+    double stiff = a * a * a * a, early = (1 - over->alpha) / (1 + stiff);
+    double c = h * (h * spring->stiffness * (1 - early) + spring->damping);
     if (!(c > 0)) continue;
-    double rest =
-        0.5 * (rest_length(spring, time) + rest_length(spring, time + h));
-    row->compliance = 1 / c;
-    row->bias = h * spring->stiffness * (start.length - rest) / c;
+    double rest = (1 - over->alpha) * rest_length(spring, over->time) +
+                  over->alpha * rest_length(spring, over->time + h);
+    double pull = spring->stiffness * (rest - start.length);
+    if (!isfinite(pull)) {
+      outcome_fail(out, "the force of a spring at body %lu is %g",
+                   dBodyGetSerial(spring->body[0]), pull);
+      return -1;
+    }
+    /* g'((1 - part) v + part u) + p / c - h pull / c = 0 */
+    row->compliance = 1 / (c * part);
+    row->bias =
+        ((1 - part) * row_rate(row->J, row->body, over->v) - h * pull / c) /
+        part;
     count++;
 
-    if (!(a > 0.01)) continue;
+    if (!(a > 0.01) || n_end == NULL) continue;
     extra_row *damped = &end_rows[(*n_end)++];
     *damped = *row;
     memcpy(damped->J, end.J, sizeof damped->J);
@@ -376,13 +311,28 @@ int forces_mean_rows(const force_list *forces, const world_snapshot *home,
   return count;
 }
 
+void forces_find_stiff(const force_list *forces, const world_snapshot *home,
+                       double h, bool stiff[]) {
+  for (int b = 0; b < home->n_bodies; b++) stiff[b] = false;
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    double c = h * (h * force->spring.stiffness + force->spring.damping);
+    spring_line line;
+    if (force->function != NULL) continue;
+    find_line(&line, &force->spring, home, NULL);
+    if (c * world_row_mobility(home, line.body, line.J) >= 1)
+      for (int side = 0; side < 2; side++)
+        if (line.body[side] >= 0) stiff[line.body[side]] = true;
+  }
+}
+
 double forces_energy(const force_list *forces, double time) {
   double energy = 0;
   for (const ode_mlcp_force *force = forces->first; force != NULL;
        force = force->next) {
     if (force->function != NULL) continue;
     spring_line line;
-    find_line(&line, &force->spring, NULL, NULL, NULL);
+    find_line(&line, &force->spring, NULL, NULL);
     double stretch = line.length - rest_length(&force->spring, time);
     energy += 0.5 * force->spring.stiffness * stretch * stretch;
   }
@@ -410,20 +360,6 @@ double forces_power(const force_list *forces, double time) {
 }
 
 /* --- forces --------------------------------------------------------------- */
-
-static bool add_spring(const ode_mlcp_spring *spring,
-                       const world_snapshot *home, double time,
-                       const world_pose poses[], const double v[],
-                       double force[], outcome *out) {
-  spring_line line;
-  find_line(&line, spring, home, poses, v);
-  double pull = spring_pull(spring, &line, time);
-  if (!check_pull(spring, pull, out)) return false;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && line.body[side] >= 0; i++)
-      force[6 * line.body[side] + i] += pull * line.J[side][i];
-  return true;
-}
 
 static bool add_function(const ode_mlcp_force *given,
                          const world_snapshot *home, double time,
@@ -454,15 +390,10 @@ static bool add_function(const ode_mlcp_force *given,
 
 bool forces_add(const force_list *forces, const world_snapshot *home,
                 double time, const world_pose poses[], const double v[],
-                bool springs, double force[], double k_q[], double k_v[],
-                outcome *out) {
-  for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next) {
-    if (f->function == NULL && !springs) continue;
-    bool added =
-        f->function != NULL
-            ? add_function(f, home, time, poses, v, force, k_q, k_v, out)
-            : add_spring(&f->spring, home, time, poses, v, force, out);
-    if (!added) return false;
-  }
+                double force[], double k_q[], double k_v[], outcome *out) {
+  for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next)
+    if (f->function != NULL &&
+        !add_function(f, home, time, poses, v, force, k_q, k_v, out))
+      return false;
   return true;
 }

@@ -1,14 +1,8 @@
 /* Forces beside the host's: springs, dampers and functions of the program's.
  *
- * Both are taken implicitly: k_q and k_v enter M~. A force of one body is a
- * block of its own there; a spring between two bodies would couple them, and is
- * a row instead,
- *
- *   g'(v+ - v) + s / c = 0,   c = cq gamma + cv delta                  (24)
- *
- * whose impulse s is what -c g g'(v+ - v) does: positive for every h, gamma and
- * delta (PAGT 10.12-10.14). The forces at the start and the end of the step,
- * which go into k~, are the true ones.
+ * Both are taken implicitly. A force of one body has Jacobians k_q and k_v that enter its
+ * block of M~; a spring between two bodies would couple them, and is a row instead
+ * (docs/formulation.md, eq. 23), positive for every step size, stiffness and damping.
  */
 #ifndef ODE_MLCP_SCHEMES_FORCES_H
 #define ODE_MLCP_SCHEMES_FORCES_H
@@ -53,7 +47,6 @@ void forces_unite(const force_list *forces, const world_snapshot *home,
  *
  * @param home      the bodies of the step
  * @param poses, v  [n_bodies], [6 n_bodies] *
- * @param springs   true: of springs and dampers, too
  * @param force     [6 n_bodies] N, N m: added to
  * @param k_q, k_v  [36 n_bodies] Jacobians of the program's functions: added
  *                  to; or both NULL
@@ -61,50 +54,43 @@ void forces_unite(const force_list *forces, const world_snapshot *home,
  */
 bool forces_add(const force_list *forces, const world_snapshot *home,
                 double time, const world_pose poses[], const double v[],
-                bool springs, double force[], double k_q[], double k_v[],
-                outcome *out);
+                double force[], double k_q[], double k_v[], outcome *out);
+
+/** A step, as springs see it. */
+typedef struct spring_step {
+  double time, h; /* s */
+  const world_pose *from,
+      *to;         /* [n_bodies] NULL: as the host has them; and where they
+                                  come to */
+  const double *v; /* [6 n_bodies] at its start */
+  double alpha;    /* of the end in the mean velocity of the step, */
+  double share;    /* and in the velocities that rows are for */
+} spring_step;
 
 /**
- * Springs and dampers over a step between two poses, as rows on its mean
- * velocity u (40): g'u h is exactly how much longer a spring gets, so that its
- * energy is what is put into it.
+ * Springs and dampers as rows (23): g'u h, u the mean velocity of the step, is exactly how
+ * much longer a spring gets where bodies turn by Cayley's map, so that its energy is what
+ * is put into it.
  *
- * @param from, to  [n_bodies] where the bodies are, and where they come to
  * @param rows      [forces->n_springs] out
  * @param end_rows  of springs that are fast for the step: rows on the velocity at
- *                  its end, softer the slower they are (45); *n_end of them
- * @return how many rows.
- */
-int forces_mean_rows(const force_list *forces, const world_snapshot *home,
-                     double time, double h, const world_pose from[],
-                     const world_pose to[], extra_row rows[],
-                     extra_row end_rows[], int *n_end);
-
-/**
- * The rows (24) of springs and dampers at given poses.
- *
- * @param v       [6 n_bodies] at the step's start
- * @param cq, cv  what c takes of stiffness (s^2) and damping (s)
- * @param rows    [forces->n_springs] out
- * @return how many.
+ *                  its end, softer the slower they are (45); *n_end of them; n_end NULL:
+ *                  none
+ * @return how many rows, or -1 with out->message where a force is not finite.
  */
 int forces_rows(const force_list *forces, const world_snapshot *home,
-                const world_pose poses[], const double v[], double cq,
-                double cv, extra_row rows[]);
+                const spring_step *over, extra_row rows[], outcome *out,
+                extra_row end_rows[], int *n_end);
 
 /**
- * Springs and dampers as rows on v+ whose impulse is all of their force: that at
- * given poses and velocities, and what v+ makes of it over h. None of it is added to
- * the bodies first and taken away again by the row: where springs are stiff, the
- * difference of both would leave momentum behind.
+ * Mark the bodies on which a spring or damper acts whose own time is no longer than h. A
+ * trapezoid of 2 h keeps such forces stable, but velocities alternate from step to step:
+ * there is nothing to be found between the ends of a step.
  *
- * @param v     [6 n_bodies] at the step's start
- * @param rows  [forces->n_springs] out
- * @return how many, or -1 with out->message where a force is not finite.
+ * @param stiff  [n_bodies] out
  */
-int forces_end_rows(const force_list *forces, const world_snapshot *home,
-                    double time, double h, const world_pose poses[],
-                    const double v[], extra_row rows[], outcome *out);
+void forces_find_stiff(const force_list *forces, const world_snapshot *home,
+                       double h, bool stiff[]);
 
 /** Energy of the springs where the bodies are, J. */
 double forces_energy(const force_list *forces, double time);

@@ -18,8 +18,7 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->x_free, 6 * n) &&
           ARENA_TAKE(arena, s->force, 6 * n) &&
           ARENA_TAKE(arena, s->k_q, 36 * n) &&
-          ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
-          ARENA_TAKE(arena, s->free, n) &&
+          ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->free, n) &&
           ARENA_TAKE(arena, s->gyroscopic, 9 * n) &&
           ARENA_TAKE(arena, s->taut, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
@@ -50,19 +49,6 @@ static double row_share(const second_order *s) {
 }
 
 bool second_order_holds_end(const second_order *s) { return row_share(s) == 1; }
-
-void second_order_find_stiff(second_order *s, const motion *from, double h) {
-  double cv = second_order_alpha(s) * h;
-  for (int b = 0; b < s->home.n_bodies; b++) s->stiff[b] = false;
-  int n_rows = forces_rows(s->step->forces, &s->home, from->poses, from->v,
-                           cv * cv, cv, s->rows);
-  for (int r = 0; r < n_rows; r++) {
-    const extra_row *row = &s->rows[r];
-    double inertia = world_row_mobility(s->here, row->body, row->J);
-    for (int side = 0; side < 2 && inertia >= row->compliance; side++)
-      if (row->body[side] >= 0) s->stiff[row->body[side]] = true;
-  }
-}
 
 /* The Jacobian of the gyroscopic torque -w x (I w): [I w]x - [w]x I, exact; or
  * its first term alone, which leaves M~ positive. */
@@ -109,11 +95,10 @@ static void build_mass(const second_order *s, const host_body *body, int b,
 }
 
 /* The impulses of everything that is not a row, into s->force: what is held, what
- * powered joints add, the gyroscopic torque, functions and `springs` at both ends (21),
- * the later of which is taken to be `to`. */
+ * powered joints add, the gyroscopic torque, functions at both ends (21), the later of
+ * which is taken to be `to`. */
 static bool sum_impulses(second_order *s, const world_snapshot *at,
-                         const motion *from, const motion *to, bool springs,
-                         double h) {
+                         const motion *from, const motion *to, double h) {
   const scheme_step *step = s->step;
   const world_snapshot *home = &s->home;
   int n = home->n_bodies;
@@ -124,9 +109,9 @@ static bool sum_impulses(second_order *s, const world_snapshot *at,
   if (step->forces->first != NULL) {
     memset(s->early, 0, 6 * (size_t)n * sizeof *s->early);
     if (!forces_add(step->forces, home, from->time, from->poses, from->v,
-                    springs, s->early, NULL, NULL, step->out) ||
+                    s->early, NULL, NULL, step->out) ||
         !forces_add(step->forces, home, from->time + h, to->poses, to->v,
-                    springs, s->force, s->k_q, s->k_v, step->out))
+                    s->force, s->k_q, s->k_v, step->out))
       return false;
     for (int i = 0; i < 6 * n; i++)
       s->force[i] = (h - late) * s->early[i] + late * s->force[i];
@@ -538,19 +523,19 @@ static void swap_joints(second_order *s, world_snapshot *at) {
  * one of others stays as the first round has it. */
 static bool build_round(second_order *s, world_snapshot *at, const motion *from,
                         const motion *to, double h, bool first, int *n_rows) {
-  const force_list *forces = s->step->forces;
-  const double share = row_share(s), cv = second_order_alpha(s) * h;
-  if (s->rule->conserves) {
-    *n_rows = forces_mean_rows(forces, &s->home, from->time, h, from->poses,
-                               to->poses, s->rows, s->end_rows, &s->n_end);
-    if (!conserving_renew_joints(s, from, to, h)) return false;
-  } else if (first) {
-    *n_rows = forces_rows(forces, &s->home,
-                          s->rule->midpoint ? s->ahead.poses : from->poses,
-                          s->start_v, cv * cv / share, cv / share, s->rows);
+  if (first || s->rule->conserves) {
+    spring_step over = {.time = from->time,
+                        .h = h,
+                        .from = from->poses,
+                        .to = to->poses,
+                        .v = s->start_v,
+                        .alpha = second_order_alpha(s),
+                        .share = row_share(s)};
+    *n_rows = forces_rows(s->step->forces, &s->home, &over, s->rows,
+                          s->step->out, s->end_rows, &s->n_end);
+    if (*n_rows < 0 || !sum_impulses(s, at, from, to, h)) return false;
   }
-  return ((!first && !s->rule->conserves) ||
-          sum_impulses(s, at, from, to, !s->rule->conserves, h)) &&
+  return (!s->rule->conserves || conserving_renew_joints(s, from, to, h)) &&
          free_motion(s, at, from, to, h);
 }
 

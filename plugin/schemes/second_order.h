@@ -23,14 +23,6 @@ bool second_order_holds_end(const second_order *s);
 /** Take what depends on the number of bodies of `home` from the step's arena. */
 bool second_order_reserve(second_order *s);
 
-/**
- * Mark the bodies on which a spring or damper acts whose own time is no longer
- * than a step of size h (c g'M^-1 g >= 1). A trapezoid keeps such forces
- * stable, but velocities alternate from step to step: there is nothing to be found
- * between the ends of a step. `here` is at `from`.
- */
-void second_order_find_stiff(second_order *s, const motion *from, double h);
-
 /** The world at other poses and a time of the step, for a step of size h from
  *  there; `margin` as world_read_at's. @return false with the outcome's message. */
 bool second_order_look(const second_order *s, world_snapshot *world,

@@ -58,7 +58,6 @@ struct second_order {
   int n_end;    /* rows of springs on the velocities at its end, conserving.h */
   bool again;   /* the next solve is another round of the last one */
   bool *free;   /* [n_bodies] no row acts on it, in a step of first order */
-  bool *stiff;  /* [n_bodies] see second_order_find_stiff */
   bool detects; /* steps are cut where contacts begin or end to slip */
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */

@@ -133,11 +133,17 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
     world_pose_move(&s->end.poses[b], &here, s->v + 6 * b, h);
   }
   /* springs with what the new velocities make of them: stable, however stiff */
-  s->n_springs = forces_end_rows(step->forces, home, step->time, h,
-                                 s->end.poses, s->v, s->springs, step->out);
+  const spring_step over = {.time = step->time,
+                            .h = h,
+                            .to = s->end.poses,
+                            .v = s->v,
+                            .alpha = 1,
+                            .share = 1};
+  s->n_springs =
+      forces_rows(step->forces, home, &over, s->springs, step->out, NULL, NULL);
   if (s->n_springs < 0 ||
-      !forces_add(step->forces, home, step->time, s->end.poses, s->v, false,
-                  s->force, s->k_q, s->k_v, step->out))
+      !forces_add(step->forces, home, step->time, s->end.poses, s->v, s->force,
+                  s->k_q, s->k_v, step->out))
     return false;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
