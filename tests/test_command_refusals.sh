@@ -288,7 +288,7 @@ status=0
 ./attaches 2>err || status=$?
 check "negative control: our host is attached to" status_is 0
 
-for function in dBodyStepperMove dWorldGetBodies dJointGetStepperStops \
+for function in dBodyStepperMove dWorldGetBodies dJointGetStepperAxisStops \
     dGeomGetConvex dWorldSetStepper; do
   lacking_host $function
   for now in '' 1; do # functions looked up when called, and all at the start

@@ -226,7 +226,7 @@ bool host_joint_read_errors(host_joint_rows *joint, dJointID id,
 
 /* A joint's axes by its parameters. */
 typedef struct axis_limits {
-  double low, high, most; /* stops, and the motor's force */
+  double low, high;
   bool stops;
 } axis_limits;
 
@@ -239,7 +239,6 @@ static int read_limits(const stop_parameters *stops, dJointID id,
     axis_limits *axis = &limits[i];
     axis->low = stops->get(id, dParamLoStop + i * dParamGroup);
     axis->high = stops->get(id, dParamHiStop + i * dParamGroup);
-    axis->most = stops->get(id, dParamFMax + i * dParamGroup);
     axis->stops = axis->low < axis->high &&
                   (axis->low > -dInfinity || axis->high < dInfinity);
     n += axis->stops;
@@ -280,30 +279,6 @@ bool host_joint_read_free(host_joint_rows *joint, dJointID id, double step_size,
   return read;
 }
 
-/* The axis is locked at the stop: its row comes last then, as no other axis has
- * one. @return 1, 0 where the joint has no such row, or -1. */
-static int read_stop(const stop_parameters *of, dJointID id, int number,
-                     double position, unsigned n_free, host_joint_stop *stop) {
-  const int group = number / 2 * dParamGroup;
-  host_rows rows;
-  double linear = 0, sign = number % 2 == 0 ? 1 : -1;
-  set_stops(of, id, number / 2, position, position);
-  if (!read_host(id, 1, 1, &rows)) return -1;
-  if (rows.count != n_free + 1) return 0;
-  for (int i = 0; i < 12; i++) {
-    stop->row.J[i / 6][i % 6] = sign * rows.J[n_free][i / 6][i % 6];
-    if (i % 6 < 3) linear += fabs(rows.J[n_free][i / 6][i % 6]);
-  }
-  stop->row.gap = -sign * rows.rhs[n_free];
-  stop->row.cfm =
-      host_cfm(of->get(id, dParamStopCFM + group), dWorldGetCFM(world_of(id)));
-  stop->row.bounce = of->get(id, dParamBounce + group);
-  stop->row.number = number;
-  stop->turns = linear == 0 && !(of->type == dJointTypeAMotor &&
-                                 dJointGetAMotorMode(id) == dAMotorUser);
-  return !stop->turns || fabs(position) <= M_PI;
-}
-
 static void count_from_nearer(host_joint_stop *low, host_joint_stop *high) {
   double past = -fmin(low->row.gap, high->row.gap);
   host_joint_stop *near = low->row.gap > high->row.gap ? low : high;
@@ -313,61 +288,24 @@ static void count_from_nearer(host_joint_stop *low, host_joint_stop *high) {
   far->row.gap += 2 * M_PI;
 }
 
-static int read_locked(const stop_parameters *of, dJointID id,
-                       const axis_limits limits[], host_joint_stop stops[]) {
-  host_rows rows;
-  int n = 0;
-  if (!read_host(id, 1, 1, &rows)) return -1;
-  for (int axis = 0; axis < of->n_stops; axis++) {
-    int first = n;
-    for (int i = 2 * axis; limits[axis].stops && i < 2 * axis + 2; i++) {
-      double position = i % 2 == 0 ? limits[axis].low : limits[axis].high;
-      if (isinf(position)) continue;
-      int found = read_stop(of, id, i, position, rows.count, &stops[n]);
-      if (found < 0) return -1;
-      n += found;
-    }
-    if (n == first + 2) count_from_nearer(&stops[first], &stops[first + 1]);
-    take_stops_off(of, id, limits);
-  }
-  return n;
-}
-
-int host_joint_read_stops(dJointID id, host_joint_stop stops[]) {
-  const stop_parameters *of = find_stops(id);
-  axis_limits limits[AXES_MAX];
-  double erp[AXES_MAX];
-  if (read_limits(of, id, limits) == 0) return 0;
-  for (int i = 0; i < of->n_stops; i++) {
-    erp[i] = of->get(id, dParamStopERP + i * dParamGroup);
-    of->set(id, dParamStopERP + i * dParamGroup, 1);
-    of->set(id, dParamFMax + i * dParamGroup, 0);
-  }
-  take_stops_off(of, id, limits);
-  int n = read_locked(of, id, limits, stops);
-  put_stops_back(of, id, limits);
-  for (int i = 0; i < of->n_stops; i++) {
-    of->set(id, dParamStopERP + i * dParamGroup, erp[i]);
-    of->set(id, dParamFMax + i * dParamGroup, limits[i].most);
-  }
-  for (int i = 0; i < n; i++) stops[i].erp = erp[stops[i].row.number / 2];
-  return n;
-}
-
-int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]) {
+int host_joint_read_stops(dJointID id, bool open, host_joint_stop stops[]) {
   dStepperJointStop given[dStepperJointStopsMax];
-  int n = dJointGetStepperStops(id, given);
+  int n_given = dJointGetStepperAxisStops(id, given), n = 0;
   dReal of_world = dWorldGetCFM(world_of(id));
-  for (int i = 0; i < n; i++) {
-    host_stop *stop = &stops[i].row;
-    stops[i] = (host_joint_stop){.erp = NAN};
-    *stop = (host_stop){.gap = given[i].gap,
-                        .cfm = host_cfm(given[i].cfm, of_world),
-                        .bounce = given[i].bounce,
-                        .number = given[i].number};
-    real_read(stop->J[0], given[i].J[0], 12);
+  for (int i = 0; i < n_given; i++) {
+    if (open && !(given[i].gap > 0)) continue;
+    host_joint_stop *stop = &stops[n++];
+    *stop = (host_joint_stop){.row = {.gap = given[i].gap,
+                                      .cfm = host_cfm(given[i].cfm, of_world),
+                                      .bounce = given[i].bounce,
+                                      .number = given[i].number},
+                              .erp = open ? NAN : given[i].erp,
+                              .turns = given[i].turns};
+    real_read(stop->row.J[0], given[i].J[0], 12);
+    if (!open && n > 1 && stop[-1].row.number / 2 == stop->row.number / 2)
+      count_from_nearer(stop - 1, stop);
   }
-  return n;
+  return n_given < 0 ? -1 : n;
 }
 
 void host_joint_find_soft(host_joint_rows *joint, const host_body bodies[],

@@ -71,14 +71,11 @@ typedef struct host_joint_stop {
  * angles within half a turn: one that is past a stop is counted from the nearer
  * of both.
  *
+ * @param open   those alone that are not reached, without their ERP, which is NAN
  * @param stops  room for dStepperJointStopsMax
  * @return their number, or -1 where memory ran out.
  */
-int host_joint_read_stops(dJointID id, host_joint_stop stops[]);
-
-/** As host_joint_read_stops, of those alone that are not reached, as the host's
- *  dJointGetStepperStops tells them; without their ERP, which is NAN. */
-int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]);
+int host_joint_read_stops(dJointID id, bool open, host_joint_stop stops[]);
 
 /** Read with an ERP of 1 in all rows, those of stops and suspensions, which keep
  *  one of their own, too: a row's correction is then minus its position error

@@ -37,7 +37,7 @@
   ROW(dBodyStepperPlace)                                                       \
   ROW(dWorldGetBodies)                                                         \
   ROW(dWorldGetJoints)                                                         \
-  ROW(dJointGetStepperStops)                                                   \
+  ROW(dJointGetStepperAxisStops)                                               \
   ROW(dJointGetStepperEulerAxes)
 
 #define PATCHED_HOST_PRAGMA(text) _Pragma(#text)

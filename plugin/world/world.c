@@ -199,13 +199,10 @@ static void unwrap_stop(const world_reader *r, int j, host_joint_stop *stop) {
 
 /* @return how many, -1 where memory ran out. */
 static int find_stops(const world_reader *r, int j, host_joint_stop found[]) {
-  dJointID id = r->world->joints[j].id;
-  if (r->world->settings.stops) {
-    int n = host_joint_read_stops(id, found);
-    for (int i = 0; i < n; i++) unwrap_stop(r, j, &found[i]);
-    return n;
-  }
-  return host_joint_read_open_stops(id, found);
+  bool all = r->world->settings.stops;
+  int n = host_joint_read_stops(r->world->joints[j].id, !all, found);
+  for (int i = 0; i < n && all; i++) unwrap_stop(r, j, &found[i]);
+  return n;
 }
 
 /* Stops with a value that is no number are left to the host's rows, which name
