@@ -10,7 +10,7 @@
 #include "host_rounding.h"
 #include "scheme_scene.h"
 
-static int count = 25;
+static int count = 60;
 
 static const char *const SCHEMES[] = {
     "scheme=ah",          "scheme=ap",        "scheme=st",        "scheme=gap",
@@ -181,8 +181,11 @@ static void shoot(const char *scheme, int number, tally *sum) {
   dGeomID wall = dSpaceGetGeom(s.space, dSpaceGetNumGeoms(s.space) - 1);
   if (wall == dBodyGetFirstGeom(body)) wall = dSpaceGetGeom(s.space, 0);
   bool passed = false, conserves = strcmp(scheme, "scheme=conserving") == 0;
+  /* it lends some energy to its projection (46), until the next step */
+  double lent_from = 0;
   for (int i = 0; i < steps && !passed; i++) {
-    double before = energy_of(body);
+    double before = fmax(energy_of(body), lent_from);
+    lent_from = energy_of(body);
     ode_mlcp_report report = step_counted(&s, h, sum);
     /* velocities are as exact as places, whose size is that of all steps' ways */
     const double rounding = of_host(1e-6, 60);
@@ -231,6 +234,10 @@ static void test_what_ends_without_events_meets_them(void) {
   check_bullets("scheme=trapezoid max-events=0");
   check_bullets("scheme=conserving max-events=0");
   check_bullets("scheme=conserving budget=1");
+  /* a rod that lies on a field at one end, of which the other comes down */
+  tally sum = {0};
+  shoot("scheme=conserving max-events=0", 271, &sum);
+  CU_ASSERT_EQUAL(sum.passed, 0);
 }
 
 /* Negative control: without sweeps many pass. */
@@ -389,14 +396,10 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
   scene_close(&s);
 }
 
-/* Not under gap and trapezoid-1: turned by radians a step they tear the hinge, and
- * what mends it pulls the rod through. */
 static void test_rods_do_not_sweep_past_pegs(void) {
-  static const char *schemes[] = {"scheme=ah", "scheme=ap", "scheme=st",
-                                  "scheme=trapezoid", "scheme=conserving"};
-  for (int k = 0; k < 5; k++) {
+  for (int k = 0; k < N_SCHEMES; k++) {
     tally sum = {0};
-    for (int i = 0; i < count; i++) sweep_past(schemes[k], i, &sum);
+    for (int i = 0; i < count; i++) sweep_past(SCHEMES[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);
   }
 }

@@ -449,24 +449,6 @@ static bool accept(event_state *w, double *remaining, double h) {
 
 static bool try_step(event_state *w, double *size);
 
-/* A fast body is elsewhere by what a step to the collision differs from the way
- * of a longer one. A way that does not settle is left for the one before. */
-static bool meet_exactly(event_state *w, double longest, double *way) {
-  const double CLOSE = 1e-13; /* s */
-  const double BACK = 0.9;    /* of the way, at once */
-  const int MOST = 20;
-  for (int i = 0; i < MOST && w->meets; i++) {
-    double change = events_correction(w);
-    double to = fmin(fmax(*way + change, BACK * *way), longest);
-    if (!(fabs(to - *way) > CLOSE)) break;
-    if (!event_try(w, to)) return false;
-    if (w->crowded) return true;
-    if (w->s.unsettled) return event_try(w, *way);
-    *way = to;
-  }
-  return true;
-}
-
 /* A step to an event may settle no better than any other: where it was cut shorter,
  * it is a step as those without an event are.
  * @param short_of  out: whether it does not get there */
@@ -493,8 +475,6 @@ static bool collide(event_state *w, double h, const event *found,
   event_report(w)->collisions++;
   if (way > 0) {
     if (steps) {
-      if (!meet_exactly(w, h, &way)) return false;
-      if (w->crowded) return true;
       if (!accept(w, remaining, way)) return false;
     } else {
       event_report(w)->substeps++;

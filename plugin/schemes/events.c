@@ -86,13 +86,7 @@ double events_longest(event_state *w) {
   return fmax(longest, 1e-3 * w->s.step->step_size);
 }
 
-double events_correction(event_state *w) {
-  if (w->sweep.n_pairs == 0) return 0;
-  const sweep_way way = way_of(w);
-  return -step_sweep_lateness(&w->sweep, &way);
-}
-
-static bool is_held(const void *context, const int body[2]) {
+static bool touch(const void *context, const int body[2]) {
   const event_state *w = context;
   const world_contacts *contacts = &w->s.here->contacts;
   for (int k = 0; k < contacts->n; k++) {
@@ -106,10 +100,10 @@ static bool is_held(const void *context, const int body[2]) {
 }
 
 /* Contacts of fast pairs collide when the sweep says so. */
-static bool is_swept(const event_state *w, const world_contact *contact) {
-  bool meets;
-  return contact->found &&
-         step_sweep_saw(&w->sweep, contact->geom[0], contact->geom[1], &meets);
+static sweep_sight seen(const event_state *w, const world_contact *contact) {
+  return contact->found
+             ? step_sweep_saw(&w->sweep, contact->geom[0], contact->geom[1])
+             : (sweep_sight){false, false};
 }
 
 /* What spins past a mesh would be asked about for ever: half of the budget is what all
@@ -118,7 +112,7 @@ static bool sweep_fast(event_state *w, double together, double *share) {
   const sweep_way way = way_of(w);
   ode_mlcp_report *report = event_report(w);
   double left = 0.5 * w->s.step->options->budget - report->solver_work;
-  if (!step_sweep_first(&w->sweep, &way, left, is_held, w, together, share))
+  if (!step_sweep_first(&w->sweep, &way, left, touch, w, together, share))
     return outcome_no_memory(w->s.step->out);
   report->solver_work += w->sweep.work;
   if (w->sweep.work > left) {
@@ -136,12 +130,7 @@ static bool mark_met(event_state *w, bool *any) {
   for (int pass = 0; pass < 2; pass++)
     for (int k = 0; k < contacts->n; k++) {
       world_contact *contact = &contacts->items[k];
-      bool meets;
-      if (!contact->found ||
-          !step_sweep_saw(&w->sweep, contact->geom[0], contact->geom[1],
-                          &meets) ||
-          !meets)
-        continue;
+      if (!seen(w, contact).meets) continue;
       if (pass == 0) {
         least = fmin(least, contact->point.gap);
       } else if (contact->point.gap <=
@@ -174,7 +163,7 @@ static bool find_collision(event_state *w, double h, double *first) {
   if (!sweep_fast(w, least, first)) return false;
   w->sweep_share = *first;
   for (int k = 0; k < n; k++) {
-    w->share[k] = is_swept(w, &w->ahead.contacts.items[k])
+    w->share[k] = seen(w, &w->ahead.contacts.items[k]).apart
                       ? INFINITY
                       : collision_share(w, k, h);
     *first = fmin(*first, w->share[k]);

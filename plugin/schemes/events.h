@@ -40,10 +40,6 @@ bool events_hold(event_state *w);
 /** The longest substep that fast bodies allow, s. */
 double events_longest(event_state *w);
 
-/** How much a step of `way`, which ends in a collision of fast bodies, is to be
- *  longer, s. */
-double events_correction(event_state *w);
-
 /** Contacts of `here` that collided become active.
  *  @param any  out: whether there are such
  *  @return false where memory ran out. */

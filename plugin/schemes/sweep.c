@@ -41,7 +41,7 @@ struct sweep_pair {
   gap_sweep_result found;
   bool kept_apart; /* by hard contacts: what overlaps is held, too */
   bool done;
-  bool covered, meets; /* of a way */
+  bool apart, meets; /* see sweep_sight */
 };
 
 /* --- the bodies ----------------------------------------------------------- */
@@ -515,41 +515,55 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   return step_sweep_open(sweep) && find_shares(sweep, request, shares, n_held);
 }
 
-bool step_sweep_part(const sweep_request *request, const double shares[],
+/* How a body that goes on changes its velocity, as it is seen from where it begins: so no
+ * turn brings energy. @return false: it is not changed */
+static bool find_change(host_body *body, const sweep_request *request, size_t k,
+                        const double v0[6], const double v1[6],
+                        double change[6]) {
+  char message[160];
+  world_pose end;
+  if (!host_body_read(body, request->bodies[k], 0, message, sizeof message) ||
+      body->kinematic)
+    return false;
+  const world_pose start = world_pose_of(body);
+  advance(&end, body, request->u + 6 * k, request->step_size,
+          request->turns_exactly);
+  memcpy(change, v1, 6 * sizeof *change);
+  world_pose_turn_along(&end, &start, change + 3);
+  for (int i = 0; i < 6; i++) change[i] -= v0[i];
+  return true;
+}
+
+bool step_sweep_keep(const sweep_request *request, const double shares[],
                      const double start[], size_t first, unsigned count,
-                     double *part) {
+                     double v[]) {
   double least = 1, a = 0, b = 0, c = 0; /* t^2 a + 2 t b + c <= 0 */
+  host_body body;
+  double change[6];
   for (size_t k = first; k < first + count; k++) least = fmin(least, shares[k]);
-  *part = least;
-  for (size_t k = first; k < first + count && least < 1; k++) {
+  if (!(least < 1)) return false;
+  for (size_t k = first; k < first + count; k++) {
     const double *v0 = start + 6 * k, *u = request->u + 6 * k;
-    const double seconds = shares[k] * request->step_size;
-    host_body body;
-    world_pose pose;
-    char message[160];
-    double change[6], rotation[9], turn[9], inertia[9];
-    if (!host_body_read(&body, request->bodies[k], 0, message, sizeof message))
-      return true;
-    if (body.kinematic) continue;
-    advance(&pose, &body, u, seconds, request->turns_exactly);
-    quaternion_to_rotation(rotation, pose.quaternion);
-    for (int i = 0; i < 9; i++)
-      turn[i] = vec3_dot(rotation + i / 3 * 3, body.rotation + i % 3 * 3);
-    mat3_rotate(inertia, turn, body.inertia); /* where it comes to */
-    for (int i = 0; i < 6; i++) {
-      change[i] = body.v[i] - v0[i];
-      c -= 2 * seconds * body.force[i] * u[i];
-    }
-    a += mass_product(body.mass, inertia, change, change);
-    b += mass_product(body.mass, inertia, v0, change);
-    c += mass_product(body.mass, inertia, v0, v0) -
-         mass_product(body.mass, body.inertia, v0, v0);
+    if (!find_change(&body, request, k, v0, v + 6 * k, change)) continue;
+    a += mass_product(body.mass, body.inertia, change, change);
+    b += mass_product(body.mass, body.inertia, v0, change);
+    for (int i = 0; i < 6; i++)
+      c -= 2 * shares[k] * request->step_size * body.force[i] * u[i];
   }
-  if (a + 2 * b + c <= 0)
-    *part = 1;
-  else if (b * b > a * c)
-    *part = fmax(least, (sqrt(b * b - a * c) - b) / a);
-  return least < 1;
+  double part = 1;
+  if (a + 2 * b + c > 0)
+    part = b * b > a * c ? fmax(least, (sqrt(b * b - a * c) - b) / a) : least;
+  for (size_t k = first; k < first + count; k++) {
+    const double *v0 = start + 6 * k;
+    world_pose held;
+    if (!find_change(&body, request, k, v0, v + 6 * k, change)) continue;
+    const world_pose from = world_pose_of(&body);
+    for (int i = 0; i < 6; i++) v[6 * k + i] = v0[i] + part * change[i];
+    advance(&held, &body, request->u + 6 * k, shares[k] * request->step_size,
+            request->turns_exactly);
+    world_pose_turn_along(&from, &held, v + 6 * k + 3);
+  }
+  return true;
 }
 
 /* Add the velocity of a body's point, at v and from `position`. */
@@ -716,9 +730,8 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
 
 bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
                      int *n_held) {
-  const double *v0 = way->from->v;
   motion *to = way->to;
-  double *shares, part;
+  double *shares;
   on_way on;
   if (!start_way(sweep, way, u, &on) ||
       !ARENA_TAKE(&sweep->arena, shares, on.request.n_bodies))
@@ -726,50 +739,34 @@ bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
   on.request.turns_exactly = true;
   put_on_way(way, to->v, &on);
   bool run = find_shares(sweep, &on.request, shares, n_held);
-  bool any = run && step_sweep_part(&on.request, shares, v0, 0,
-                                    (unsigned)on.request.n_bodies, &part);
+  bool any = run && step_sweep_keep(&on.request, shares, way->from->v, 0,
+                                    (unsigned)on.request.n_bodies, to->v);
   put_back(way, &on);
-  for (int b = 0; b < on.request.n_bodies && any; b++) {
-    if (way->home->bodies[b].kinematic) continue;
-    for (int i = 6 * b; i < 6 * b + 6; i++)
-      to->v[i] = v0[i] + part * (to->v[i] - v0[i]);
-    if (shares[b] < 1)
+  for (int b = 0; b < on.request.n_bodies && any; b++)
+    if (shares[b] < 1 && !way->home->bodies[b].kinematic)
       world_pose_move(&to->poses[b], &way->from->poses[b], u + 6 * b,
                       shares[b] * way->step_size);
-  }
   return run;
 }
 
-/* Of shapes whose gaps are known to 1e-9 m alone. */
-static bool is_smooth(dGeomID geom) {
-  int type = dGeomGetClass(geom);
-  return type == dCylinderClass ||
-         (type >= dFirstUserClass && type <= dLastUserClass);
-}
-
 bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
-                      bool (*ignore)(const void *context, const int body[2]),
+                      bool (*touch)(const void *context, const int body[2]),
                       const void *context, double close, double *share) {
-  /* m: a touch is what goes below 0 by so much: what parts from another does
-   * not */
-  const double TOUCH = 1e-12, SMOOTH = 1e-9, ROUNDING = 4e-16;
+  /* m: gaps of cylinders are off by so much; what goes below by more does not part */
+  const double KNOWN = 1e-10, ROUNDING = 4e-16;
   const double end = sweep->work + most;
   *share = INFINITY;
   for (int i = 0; i < sweep->n_pairs; i++) {
     sweep_pair *pair = &sweep->pairs[i];
-    pair->covered = !ignore(context, pair->body);
-    pair->meets = pair->found.hits = false;
-    if (!pair->covered) continue;
+    pair->apart = !touch(context, pair->body);
     double far = 0;
     for (int side = 0; side < 2; side++)
       if (pair->body[side] >= 0)
         far =
             fmax(far, vec3_length(way->from->poses[pair->body[side]].position));
-    double tolerance = fmax(
-        is_smooth(pair->geom[0]) || is_smooth(pair->geom[1]) ? SMOOTH : TOUCH,
-        ROUNDING * far);
-    if (seek(sweep, pair, way, end - sweep->work, 2 * tolerance, tolerance) !=
-        GAP_OK)
+    double tolerance = fmax(KNOWN, ROUNDING * far), depth = 2 * tolerance;
+    if (!pair->apart) depth = fmax(depth, held_depth(pair, false));
+    if (seek(sweep, pair, way, end - sweep->work, depth, tolerance) != GAP_OK)
       return false;
     /* one that slides along another without an end is no event */
     pair->found.hits &= !pair->found.ran_out;
@@ -777,17 +774,16 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
   }
   for (int i = 0; i < sweep->n_pairs; i++) {
     sweep_pair *pair = &sweep->pairs[i];
-    pair->meets = pair->covered && pair->found.hits &&
-                  pair->found.share <= *share + close;
+    pair->meets = pair->found.hits && pair->found.share <= *share + close;
   }
   return true;
 }
 
-bool step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other,
-                    bool *meets) {
+sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one,
+                           dGeomID other) {
   const sweep_pair *pair = find_pair(sweep, one, other);
-  *meets = pair != NULL && pair->meets;
-  return pair != NULL && pair->covered;
+  return pair != NULL ? (sweep_sight){pair->apart, pair->meets}
+                      : (sweep_sight){false, false};
 }
 
 double step_sweep_turning(const step_sweep *sweep, const sweep_way *way) {
@@ -799,36 +795,6 @@ double step_sweep_turning(const step_sweep *sweep, const sweep_way *way) {
       fastest = fmax(fastest, vec3_length(way->from->v + 6 * b + 3));
     }
   return fastest;
-}
-
-double step_sweep_lateness(step_sweep *sweep, const sweep_way *way) {
-  const double NEAR = 0.1; /* m: more than any step is off */
-  const motion *at = way->to;
-  double least = INFINITY, lateness = 0;
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    const sweep_pair *pair = &sweep->pairs[i];
-    gap_mover mover[2];
-    gap_contact contact;
-    if (!pair->meets) continue;
-    for (int side = 0; side < 2; side++)
-      set_mover(sweep, pair->body[side], way, &mover[side]);
-    sweep->queries++;
-    if (gap_sweep_contact(sweep->gaps, pair->geom, mover, 1, NEAR, &contact) !=
-            1 ||
-        !(contact.gap < least))
-      continue;
-    double u[3] = {0};
-    for (int side = 0; side < 2; side++) {
-      int b = pair->body[side];
-      if (b >= 0)
-        add_velocity(u, side == 0 ? 1 : -1, at->v + 6 * b,
-                     at->poses[b].position, contact.point);
-    }
-    const double rate = vec3_dot(contact.normal, u);
-    least = contact.gap;
-    lateness = rate < 0 ? contact.gap / rate : contact.gap < 0 ? INFINITY : 0;
-  }
-  return lateness;
 }
 
 void step_sweep_release(step_sweep *sweep) {

@@ -64,21 +64,20 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
                     double shares[], int *n_held);
 
 /**
- * Find what bodies that move together keep of their change of velocity d where some of
- * them are held: the largest part t by which they gain no more energy than forces do
- * work on their ways, E(v0 + t d) <= E(v0) + W where they come to; no less than the
- * least of their shares. What an impact takes away it takes at once; and of v0 and v1,
- * which meet joints and contacts, what lies between meets them as well.
+ * Find what bodies that move together keep of their change of velocity where some of them
+ * are held: each goes from its v0 to v0 + t (v1 - v0), which turns with it; t is the
+ * largest part by which they gain no more energy than forces do work on their ways, but no
+ * less than the least of their shares. What an impact takes away it takes at once; and of
+ * v0 and v1, which meet joints and contacts, what lies between meets them as well.
  *
- * @param request  that of step_sweep_run: `count` of its bodies from `first` on, whose
- *                 own velocities are v1
+ * @param request  that of step_sweep_run: `count` of its bodies from `first` on
  * @param start    [6 n_bodies] v0
- * @param part     out: t
+ * @param v        [6 n_bodies] v1; out: what they keep
  * @return whether any is held
  */
-bool step_sweep_part(const sweep_request *request, const double shares[],
+bool step_sweep_keep(const sweep_request *request, const double shares[],
                      const double start[], size_t first, unsigned count,
-                     double *part);
+                     double v[]);
 
 /**
  * Find which pairs that overlap at the end of the motion touch with another normal than
@@ -111,32 +110,32 @@ typedef struct sweep_way {
 bool step_sweep_start(step_sweep *sweep, const sweep_way *way);
 
 /**
- * The first time that bodies which are apart come to touch on their way.
+ * The first time that bodies which are apart come to touch on their way, or others go
+ * as deep into each other as they are held.
  *
  * @param most    what may be added to sweep->work, beyond one question a pair: of what
  *                was not seen to the end it is not known that it meets
- * @param ignore  whether two bodies (indices in home, -1 the world) are in touch
- *                already, and held by that
+ * @param touch   whether two bodies (indices in home, -1 the world) are in touch
+ *                already: where they do, another part of them may pass
  * @param share   out: of the way; INFINITY: none do
  * @param close   more that come within this share of it are noted with it
  * @return false where memory ran out.
  */
 bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
-                      bool (*ignore)(const void *context, const int body[2]),
+                      bool (*touch)(const void *context, const int body[2]),
                       const void *context, double close, double *share);
 
-/** True if two geoms are among those that the last step_sweep_first looked at.
- *  @param meets  out: whether it noted that they meet */
-bool step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other,
-                    bool *meets);
+/** What the last step_sweep_first found of two geoms. */
+typedef struct sweep_sight {
+  bool apart; /* they are, where the way begins: no other look is needed */
+  bool meets; /* they were noted */
+} sweep_sight;
+
+sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other);
 
 /** rad/s: the fastest turning of a body whose turning alone may carry it past
  *  another. */
 double step_sweep_turning(const step_sweep *sweep, const sweep_way *way);
-
-/** By how much time the noted pair that is nearest is past its touch where the way
- *  ends, s; INFINITY: it overlaps and parts already. */
-double step_sweep_lateness(step_sweep *sweep, const sweep_way *way);
 
 /**
  * Hold what would pass through something on a straight way, of first order: its pose at

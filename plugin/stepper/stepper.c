@@ -94,6 +94,7 @@ typedef struct world_stepper {
   dBodyID *moved; /* of the step in hand: its bodies, */
   double *u;      /* what moves them, */
   double *start;  /* how fast they were before the step, */
+  double *kept;   /* and what they keep where some are held, */
   double *shares; /* and how far they go along u */
   int held;
 
@@ -223,6 +224,7 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
           (POOL_RESERVE(pool, stepper->moved, n_bodies) &&
            POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->start, 6 * n_bodies) &&
+           POOL_RESERVE(pool, stepper->kept, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->shares, n_bodies) &&
            step_sweep_open(&stepper->sweep)));
 }
@@ -494,19 +496,18 @@ static void read_start(world_stepper *stepper) {
 /* The ways stay. */
 static void hold_island(world_stepper *stepper, const sweep_request *request,
                         size_t first, unsigned count) {
-  double part;
-  if (!step_sweep_part(request, stepper->shares, stepper->start, first, count,
-                       &part))
+  double *v = stepper->kept;
+  for (size_t b = first; b < first + count; b++)
+    memcpy(v + 6 * b, stepper->bodies[b].v, 6 * sizeof *v);
+  if (!step_sweep_keep(request, stepper->shares, stepper->start, first, count,
+                       v))
     return;
   for (size_t b = first; b < first + count; b++) {
     body_result *result = &stepper->bodies[b];
-    const double *start = stepper->start + 6 * b;
-    for (int k = 0; k < 6; k++) {
-      double way = stepper->shares[b] * stepper->u[6 * b + k];
-      if (!result->kinematic)
-        result->v[k] = start[k] + part * (result->v[k] - start[k]);
-      result->motion[k] = way - result->v[k];
-    }
+    memcpy(result->v, v + 6 * b, sizeof result->v);
+    for (int k = 0; k < 6; k++)
+      result->motion[k] =
+          stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
     result->moved = true;
     if (!result->kinematic) set_velocity(stepper->moved[b], result->v);
   }
