@@ -628,18 +628,14 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     n_worse += round > 3 && !(change.share < last);
     again = !settled && !over && n_worse < MOST_WORSE;
     turned = again && taut && !conserves;
-    s->unsettled = conserves && !settled;
+    s->unsettled =
+        conserves
+            ? !settled
+            : work > BROUGHT * fmax(energy, second_order_energy(s, from, s->u));
     s->stays = s->unsettled && change.share > STAYS * last &&
                change.share < last / STAYS;
     last = change.share;
     report->rounds = round > report->rounds ? round : report->rounds;
-    if (work > BROUGHT * fmax(energy, second_order_energy(s, from, s->u))) {
-      /* rounds that have not settled are no answer: the first one's is */
-      memcpy(s->u, s->start_v, 6 * n * sizeof *s->u);
-      memset(s->taut, 0, 9 * n * sizeof *s->taut);
-      turns = false;
-      again = true;
-    }
   }
   arrive(s, from, h, to);
   return true;
