@@ -1,7 +1,7 @@
 #include "world/contact_memory.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "common/minmax.h"
 #include "common/six.h"
@@ -9,35 +9,23 @@
 
 /* ---- runs ------------------------------------------------------------------ */
 
-static bool same_key(const contact_entry *a, const contact_entry *b) {
-  return a->serial[0] == b->serial[0] && a->serial[1] == b->serial[1] &&
-         a->joint == b->joint && a->stop == b->stop;
+/* In which order keys are; 0: they are those of one run. */
+static int compare_keys(const contact_entry *a, const contact_entry *b) {
+  const unsigned long of_a[] = {a->serial[0], a->serial[1], a->joint,
+                                (unsigned long)a->stop},
+                      of_b[] = {b->serial[0], b->serial[1], b->joint,
+                                (unsigned long)b->stop};
+  int i = 0;
+  while (i < 3 && of_a[i] == of_b[i]) i++;
+  return (of_a[i] > of_b[i]) - (of_a[i] < of_b[i]);
 }
 
-/* Serials are counted up: bits of all are spread over the high half. */
-static size_t slot_of(const contact_memory *memory, const contact_entry *key) {
-  uint64_t hash = key->serial[0] * 0x9e3779b97f4a7c15u +
-                  key->serial[1] * 0xc2b2ae3d27d4eb4fu +
-                  (key->joint + (unsigned long)key->stop) * 0x165667b19e3779f9u;
-  return (size_t)(hash >> 32) & memory->mask;
-}
-
-/* The slot of the run with `key`, or the empty one where it would be; the run's
- * key is that of `entries` [its first]. */
-static size_t find_slot(const contact_memory *memory,
-                        const contact_entry entries[],
-                        const contact_entry *key) {
-  size_t slot = slot_of(memory, key);
-  while (memory->slots[slot] != 0 &&
-         !same_key(&entries[memory->run_first[memory->slots[slot] - 1]], key))
-    slot = (slot + 1) & memory->mask;
-  return slot;
-}
-
-static size_t table_size(int count) {
-  size_t size = 4;
-  while (size < 2 * (size_t)count) size *= 2;
-  return size;
+/* In a run as they were given. */
+static int compare_given(const void *one, const void *other) {
+  const contact_entry *a = *(const contact_entry *const *)one,
+                      *b = *(const contact_entry *const *)other;
+  int order = compare_keys(a, b);
+  return order != 0 ? order : (a > b) - (a < b);
 }
 
 bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
@@ -45,72 +33,48 @@ bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
   int most = count > memory->count ? count : memory->count;
   if (!POOL_GROW(pool, memory->entries, most) ||
       !POOL_GROW(pool, memory->claims, most) ||
-      !POOL_GROW(pool, memory->slots, table_size(most)) ||
-      !POOL_GROW(pool, memory->run_first, 2 * (size_t)most + 1))
+      !POOL_GROW(pool, memory->order, most))
     return false;
-  memory->run_of = memory->run_first + most + 1;
   contact_memory_unclaim(memory);
   return true;
 }
 
 void contact_memory_unclaim(const contact_memory *memory) {
-  for (int i = 0; i < memory->count; i++)
-    memory->claims[i] = (contact_claim){-1, i, false};
-  for (int r = 0; r < memory->n_runs; r++)
-    for (int e = memory->run_first[r]; e < memory->run_first[r + 1]; e++)
-      memory->claims[memory->run_first[r]].overlapped |=
-          memory->entries[e].overlap;
-}
-
-/* Number the runs in the order of their first entries and count their
- * entries; run_first is the index of each run's first in `entries`. */
-static void find_runs(contact_memory *memory, const contact_entry entries[]) {
-  memory->n_runs = 0;
+  int first = 0; /* of the run */
   for (int i = 0; i < memory->count; i++) {
-    if (i > 0 && same_key(&entries[i], &entries[i - 1])) {
-      memory->run_of[i] = memory->run_of[i - 1];
-      continue;
-    }
-    size_t slot = find_slot(memory, entries, &entries[i]);
-    if (memory->slots[slot] == 0) {
-      memory->run_first[memory->n_runs++] = i;
-      memory->slots[slot] = memory->n_runs;
-    }
-    memory->run_of[i] = memory->slots[slot] - 1;
+    if (compare_keys(&memory->entries[i], &memory->entries[first]) != 0)
+      first = i;
+    memory->claims[i] = (contact_claim){-1, i, false};
+    memory->claims[first].overlapped |= memory->entries[i].overlap;
   }
 }
 
 void contact_memory_take(contact_memory *memory, const contact_entry entries[],
                          int count) {
-  size_t size = table_size(count);
   memory->count = count;
   memory->newest = 0;
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
+    memory->order[i] = &entries[i];
     if (entries[i].told > memory->newest) memory->newest = entries[i].told;
-  memory->mask = size - 1;
-  memset(memory->slots, 0, size * sizeof *memory->slots);
-  find_runs(memory, entries);
-
-  /* where each run ends, then its entries from the last to the first */
-  int *first = memory->run_first, end = 0;
-  for (int r = 0; r <= memory->n_runs; r++) first[r] = 0;
-  for (int i = 0; i < count; i++) first[memory->run_of[i]]++;
-  for (int r = 0; r < memory->n_runs; r++) first[r] = end += first[r];
-  first[memory->n_runs] = end;
-  for (int i = count; i-- > 0;)
-    memory->entries[--first[memory->run_of[i]]] = entries[i];
+  }
+  if (count > 1)
+    qsort(memory->order, (size_t)count, sizeof *memory->order, compare_given);
+  for (int i = 0; i < count; i++) memory->entries[i] = *memory->order[i];
   contact_memory_unclaim(memory);
 }
 
-/* The entries [*first, *end) with the key, none where they are equal. */
-static void find_run(const contact_memory *memory, const contact_entry *key,
-                     int *first, int *end) {
-  *first = *end = 0;
-  if (memory->count == 0) return;
-  int run = memory->slots[find_slot(memory, memory->entries, key)] - 1;
-  if (run < 0) return;
-  *first = memory->run_first[run];
-  *end = memory->run_first[run + 1];
+/* How many entries come before the key's, and with these. */
+static int count_before(const contact_memory *memory, const contact_entry *key,
+                        bool with_these) {
+  int low = 0, high = memory->count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (compare_keys(&memory->entries[middle], key) < with_these)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 /* ---- in a run --------------------------------------------------------------- */
@@ -207,11 +171,12 @@ void contact_memory_match(const contact_memory *memory,
   for (int k = 0; k < count; k++) {
     contact_match *match = &matches[k];
     *match = (contact_match){0};
-    if (k > 0 && same_key(&keys[k], &keys[k - 1])) {
+    if (k > 0 && compare_keys(&keys[k], &keys[k - 1]) == 0) {
       match->run = matches[k - 1].run;
       match->run_end = matches[k - 1].run_end;
     } else {
-      find_run(memory, &keys[k], &match->run, &match->run_end);
+      match->run = count_before(memory, &keys[k], false);
+      match->run_end = count_before(memory, &keys[k], true);
     }
     if (match->run == match->run_end) continue;
     match->overlapped = memory->claims[match->run].overlapped;

@@ -61,12 +61,8 @@ typedef struct contact_memory {
   contact_entry *entries; /* [count] */
   contact_claim *claims;  /* [count] */
   int count;
-  unsigned long newest; /* of the joints that contacts were told of by */
-  int *slots;           /* a table of runs by their hash: run + 1, 0 empty */
-  size_t mask;
-  int *run_of;    /* per entry while they are taken */
-  int *run_first; /* [n_runs + 1] the runs' first entries, and the end */
-  int n_runs;
+  unsigned long newest;        /* of the joints that contacts were told of by */
+  const contact_entry **order; /* while they are taken */
 } contact_memory;
 
 /** Make room to take `count` entries, and forget who claimed which.
