@@ -377,23 +377,10 @@ static bool takes_geom(ode_mlcp_contact_list *list, dGeomID geom,
   return false;
 }
 
-/* Hidden islands are where they were. */
-static bool takes_shown_geoms(ode_mlcp_contact_list *list, dSpaceID space,
-                              const int levels[2]) {
-  for (size_t i = 0; i < list->n_shown; i++)
-    for (unsigned b = 0; b < list->shown[i].bodies_count; b++)
-      for (dGeomID geom = dBodyGetFirstGeom(list->shown[i].bodies[b]);
-           geom != NULL; geom = dBodyGetNextGeom(geom))
-        if (dGeomGetSpace(geom) == space && !takes_geom(list, geom, levels))
-          return false;
-  return true;
-}
-
 static bool takes_all_geoms(ode_mlcp_contact_list *list, dSpaceID space) {
   int levels[2];
   if (dSpaceGetClass(space) != dHashSpaceClass) return true;
   dHashSpaceGetLevels(space, &levels[0], &levels[1]);
-  if (list->shown != NULL) return takes_shown_geoms(list, space, levels);
   for (int i = 0; i < dSpaceGetNumGeoms(space); i++)
     if (!takes_geom(list, dSpaceGetGeom(space, i), levels)) return false;
   return true;
