@@ -255,18 +255,6 @@ static void clear_joints(joint_result joints[], const dStepperIsland *island) {
         .forceless = dJointGetFeedback(island->joints[j]) == NULL};
 }
 
-/* True if a body may move by so much in a step. */
-static bool check_motion(dBodyID id, const double motion[6], outcome *out) {
-  double way = vec3_length(motion), turn = vec3_length(motion + 3);
-  bool moves = !(way <= ODE_MLCP_MOST_MOTION);
-  if (!moves && turn <= ODE_MLCP_MOST_MOTION) return true;
-  out->refused = true;
-  return outcome_fail(
-      out, "body %lu would %s by %g %s in the step, more than %g",
-      dBodyGetSerial(id), moves ? "move" : "turn", moves ? way : turn,
-      moves ? "m" : "rad", ODE_MLCP_MOST_MOTION);
-}
-
 /* True if a body's result is one that the host can take: it normalises
  * quaternions by squares, and places far apart lose what is near them. What the
  * velocities would make of the next step is looked at, too. */
@@ -278,7 +266,8 @@ static bool check_body(const world_stepper *stepper, dBodyID id,
     next[i] = h * result->v[i];
     motion[i] = h * (result->v[i] + (result->moved ? result->motion[i] : 0));
   }
-  if (!check_motion(id, motion, out) || !check_motion(id, next, out))
+  if (!world_check_motion(id, motion, out) ||
+      !world_check_motion(id, next, out))
     return false;
   const dReal *from = dBodyGetPosition(id);
   for (int i = 0; i < 3; i++)
@@ -298,24 +287,6 @@ static bool check_joint(dJointID id, const joint_result *result, outcome *out) {
                 (result->forceless || all_finite(result->force[0], 12));
   return finite || outcome_fail(out, "the force of joint %lu is not finite",
                                 dJointGetSerial(id));
-}
-
-/* A scheme may look at the bodies where their velocities take them. */
-static bool check_velocities(const world_stepper *stepper,
-                             const dStepperIsland *islands, size_t n_islands,
-                             outcome *out) {
-  for (size_t i = 0; i < n_islands; i++)
-    for (unsigned b = 0; b < islands[i].bodies_count; b++) {
-      dBodyID id = islands[i].bodies[b];
-      const dReal *v = dBodyGetLinearVel(id), *w = dBodyGetAngularVel(id);
-      const body_result start = {.v = {v[0], v[1], v[2], w[0], w[1], w[2]}};
-      /* what is not finite is named when the body is read */
-      if (all_finite(start.v, 6) &&
-          all_finite(real3(dBodyGetPosition(id)).at, 3) &&
-          !check_body(stepper, id, &start, out))
-        return false;
-    }
-  return true;
 }
 
 static bool check_results(const world_stepper *stepper,
@@ -358,7 +329,6 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .remembered = {.entries = stepper->entries + result->first_joint,
                      .pool = &stepper->pool},
       .out = out};
-  if (!check_velocities(stepper, islands, n_islands, out)) return false;
   scheme_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
   step.pool = &taken->pool;

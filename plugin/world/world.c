@@ -145,17 +145,6 @@ static bool keeps(const world_snapshot *world) {
   return world->settings.contacts != NULL && world->settings.contacts->keeps;
 }
 
-/* True if a contact is open by what is no gap to a structure at rest. */
-static bool is_hardly_open(const world_snapshot *world,
-                           const host_contact *point) {
-  double h = world->settings.step_size, size = INFINITY;
-  if (!keeps(world) || point->soft || !(point->gap > 0)) return false;
-  for (int side = 0; side < 2; side++)
-    if (point->body[side] >= 0)
-      size = fmin(size, vec3_length(point->arm[side]));
-  return point->gap <= hair_gap(world->gravity * h * h, size, point->position);
-}
-
 static bool read_contact_joint(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
@@ -172,9 +161,7 @@ static bool read_contact_joint(world_reader *r, int j) {
   contact->joint = j;
   if (listed != NULL) take_source(contact, listed, reversed);
   joint->from_source = contact->found;
-  contact->point.kept =
-      !contact->found && ((listed != NULL && listed->origin == CONTACT_KEPT) ||
-                          is_hardly_open(world, &contact->point));
+  contact->point.kept = listed != NULL && listed->origin == CONTACT_KEPT;
   world->contacts.n++;
   return true;
 }
@@ -506,14 +493,31 @@ static void measure_depth(const world_contacts *contacts, outcome *out) {
           fmax(out->report.deepest_penetration, -contacts->items[k].point.gap);
 }
 
+bool world_check_motion(dBodyID id, const double motion[6], outcome *out) {
+  double way = vec3_length(motion), turn = vec3_length(motion + 3);
+  bool moves = !(way <= ODE_MLCP_MOST_MOTION);
+  if (!moves && turn <= ODE_MLCP_MOST_MOTION) return true;
+  out->refused = true;
+  return outcome_fail(
+      out, "body %lu would %s by %g %s in the step, more than %g",
+      dBodyGetSerial(id), moves ? "move" : "turn", moves ? way : turn,
+      moves ? "m" : "rad", ODE_MLCP_MOST_MOTION);
+}
+
 static bool read_bodies(const world_reader *r) {
   const world_snapshot *world = r->world;
-  bool gyroscopic = r->home == NULL && world->settings.gyroscopic;
-  for (int b = 0; b < world->n_bodies; b++)
-    if (!host_body_read(&world->bodies[b], world->bodies[b].id,
-                        gyroscopic ? r->step_size : 0, r->out->message,
-                        sizeof r->out->message))
+  const world_settings *settings = &world->settings;
+  const bool starts = r->home == NULL && !settings->instant;
+  const double h = settings->step_size;
+  for (int b = 0; b < world->n_bodies; b++) {
+    host_body *body = &world->bodies[b];
+    double motion[6];
+    if (!host_body_read(body, body->id, starts && settings->gyroscopic ? h : 0,
+                        r->out->message, sizeof r->out->message))
       return false;
+    for (int i = 0; i < 6; i++) motion[i] = h * body->v[i];
+    if (starts && !world_check_motion(body->id, motion, r->out)) return false;
+  }
   return true;
 }
 

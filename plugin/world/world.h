@@ -133,6 +133,10 @@ typedef struct world_snapshot {
 bool world_read(world_snapshot *world, const world_settings *settings,
                 const dStepperIsland *islands, size_t n_islands, outcome *out);
 
+/** @param motion  m, rad: of a body in a step
+ *  @return false with the message where it is more than the host can take. */
+bool world_check_motion(dBodyID id, const double motion[6], outcome *out);
+
 /** A body's place in the host. */
 typedef struct host_place {
   dVector3 position;
