@@ -590,8 +590,6 @@ static void test_inconsistent_contacts_are_degraded(void) {
  * with them, high friction locks some heaps. */
 static void test_locked_contacts(void) {
   static const double coefficients[] = {0.2, 0.9, 1.5, 3};
-  lemke_mlcp_workspace *lemke =
-      lemke_mlcp_workspace_create(&memory_from_malloc);
   lemke_options lemke_choice;
   lemke_default_options(&lemke_choice);
   int n_jammed = 0;
@@ -607,15 +605,14 @@ static void test_locked_contacts(void) {
 
     for (int r = 0; r < problem.mlcp.n_rows; r++)
       problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
-    lemke_report result =
-        lemke_mlcp_solve(lemke, &problem.mlcp, &lemke_choice, &solution.mlcp);
+    lemke_report result = lemke_mlcp_solve(&memory_from_malloc, &problem.mlcp,
+                                           &lemke_choice, &solution.mlcp);
     CU_ASSERT_EQUAL(result.status, LEMKE_SOLVED);
     expect_sane(&problem.mlcp, &solution.mlcp, result.residual);
     solution_release(&solution);
     problem_release(&problem);
   }
   CU_ASSERT(n_jammed > 0 && n_jammed < (int)n_seeds * 3 / 4);
-  lemke_mlcp_workspace_destroy(lemke);
 }
 
 /* Friction of one box that follows the normal of another is for Lemke's method in the

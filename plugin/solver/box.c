@@ -29,8 +29,9 @@ void box_velocities(const box_problem *box, const double p[], double v[]) {
 }
 
 void box_relative(const box_problem *box, const double v[], double Jv[]) {
+  int end = (int)by_fours((size_t)box->n_rows);
   mlcp_rates(box->problem, v, box->of_rows);
-  for (int r = 0; r < (int)by_fours((size_t)box->n_rows); r++) {
+  for (int r = 0; r < end; r++) {
     const box_origin *origin = &box->origin[r];
     Jv[r] = origin->g[0] * box->of_rows[origin->rows[0]] +
             origin->g[1] * box->of_rows[origin->rows[1]];
@@ -49,8 +50,9 @@ static void add_full_compliance(const box_problem *box,
 
 void box_slips(const box_problem *box, const double v[], const double p[],
                double w[]) {
+  int end = (int)by_fours((size_t)box->n_rows);
   box_relative(box, v, w);
-  for (int r = 0; r < (int)by_fours((size_t)box->n_rows); r++)
+  for (int r = 0; r < end; r++)
     w[r] += (box->compliance[r] + box->relaxation * box->diagonal[r]) * p[r] +
             box->bias[r];
   if (box->n_compliances == 0) return;

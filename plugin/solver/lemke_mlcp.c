@@ -42,33 +42,6 @@ typedef struct builder {
   double *value;
 } builder;
 
-struct lemke_mlcp_workspace {
-  const memory_source *source;
-  lemke_workspace *lemke;
-  arena arena;
-};
-
-lemke_mlcp_workspace *lemke_mlcp_workspace_create(const memory_source *source) {
-  lemke_mlcp_workspace *workspace =
-      memory_allocate_zero(source, sizeof *workspace);
-  if (workspace == NULL) return NULL;
-  workspace->source = workspace->arena.source = source;
-  workspace->lemke = lemke_workspace_create(source);
-  if (workspace->lemke == NULL) {
-    lemke_mlcp_workspace_destroy(workspace);
-    return NULL;
-  }
-  return workspace;
-}
-
-void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace) {
-  if (workspace == NULL) return;
-  const memory_source *source = workspace->source;
-  lemke_workspace_destroy(workspace->lemke);
-  arena_release(&workspace->arena);
-  source->release(source->context, workspace, sizeof *workspace);
-}
-
 /* ---- entries ----------------------------------------------------------- */
 
 static void emit(builder *f, int row, int column, double value) {
@@ -84,12 +57,8 @@ static void emit(builder *f, int row, int column, double value) {
 /* change = M^-1 J' of one side of a row */
 static void velocity_change(const mlcp_problem *problem, const mlcp_row *row,
                             int side, double change[6]) {
-  const double *inverse = problem->bodies[row->body[side]].inverse_mass;
-  for (int i = 0; i < 6; i++) {
-    change[i] = 0;
-    for (int k = 0; k < 6; k++)
-      change[i] += inverse[6 * i + k] * row->J[side][k];
-  }
+  matrix6_apply(change, problem->bodies[row->body[side]].inverse_mass,
+                row->J[side]);
 }
 
 /* Variable `column` is `factor` times the impulses u of the rows from `first`
@@ -290,7 +259,6 @@ static void fill_q(builder *f) {
 }
 
 static bool build(builder *f, arena *arena) {
-  arena_start(arena);
   if (!number_variables(f, arena)) return false;
   emit_all(f);
 
@@ -353,26 +321,27 @@ static void expand(const builder *f, const double z[], const mlcp_solution *s) {
   mlcp_velocities(p, s->p, s->v);
 }
 
-lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
+lemke_report lemke_mlcp_solve(const memory_source *source,
                               const mlcp_problem *problem,
                               const lemke_options *options,
                               const mlcp_solution *solution) {
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
   builder f = {.problem = problem};
-  if (!build(&f, &workspace->arena)) return report;
-
-  lemke_problem lcp = {f.n,
-                       f.column_start,
-                       f.row,
-                       f.value,
-                       f.q,
-                       f.is_free,
-                       mlcp_velocity_scale(problem)};
-  report = lemke_solve(workspace->lemke, &lcp, options, f.z);
-  if (report.status == LEMKE_NO_MEMORY) return report;
-  expand(&f, f.z, solution);
-  report.residual = mlcp_residual(problem, solution, f.w);
-  if (report.status == LEMKE_SOLVED && report.residual > options->tolerance)
-    report.status = LEMKE_INACCURATE;
+  arena arena = {.source = source};
+  lemke_workspace *workspace = lemke_workspace_create(source);
+  if (workspace != NULL && build(&f, &arena))
+    report =
+        lemke_solve(workspace,
+                    &(lemke_problem){f.n, f.column_start, f.row, f.value, f.q,
+                                     f.is_free, mlcp_velocity_scale(problem)},
+                    options, f.z);
+  if (report.status != LEMKE_NO_MEMORY) {
+    expand(&f, f.z, solution);
+    report.residual = mlcp_residual(problem, solution, f.w);
+    if (report.status == LEMKE_SOLVED && report.residual > options->tolerance)
+      report.status = LEMKE_INACCURATE;
+  }
+  arena_release(&arena);
+  lemke_workspace_destroy(workspace);
   return report;
 }

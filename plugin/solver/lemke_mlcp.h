@@ -14,20 +14,15 @@
 #include "mlcp/mlcp.h"
 #include "lcp/lemke.h"
 
-typedef struct lemke_mlcp_workspace lemke_mlcp_workspace;
-
-/** @return NULL when memory runs out. */
-lemke_mlcp_workspace *lemke_mlcp_workspace_create(const memory_source *source);
-void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace);
-
 /**
  * Solve `problem` (which passes mlcp_check).
  *
+ * @param source    gives its memory, all of which is given back
  * @param solution  out: impulses within their bounds and polygons, velocities
  *                  by eq. (1); not written under LEMKE_NO_MEMORY.
  * @return as lemke_solve, with mlcp_residual of `solution` for residual.
  */
-lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
+lemke_report lemke_mlcp_solve(const memory_source *source,
                               const mlcp_problem *problem,
                               const lemke_options *options,
                               const mlcp_solution *solution);

@@ -15,7 +15,6 @@
 struct solver_workspace {
   memory_source source;
   solve_work work;
-  lemke_mlcp_workspace *lemke;
 };
 
 solver_workspace *solver_workspace_create(const memory_source *source) {
@@ -24,15 +23,11 @@ solver_workspace *solver_workspace_create(const memory_source *source) {
   workspace->source = *source;
   workspace->work.arena.source = &workspace->source;
   body_blocks_init(&workspace->work.blocks, &workspace->source);
-  workspace->lemke = lemke_mlcp_workspace_create(&workspace->source);
-  if (workspace->lemke != NULL) return workspace;
-  solver_workspace_destroy(workspace);
-  return NULL;
+  return workspace;
 }
 
 void solver_workspace_destroy(solver_workspace *workspace) {
   if (workspace == NULL) return;
-  lemke_mlcp_workspace_destroy(workspace->lemke);
   arena_release(&workspace->work.arena);
   body_blocks_release(&workspace->work.blocks);
   memory_source source = workspace->source;
@@ -266,7 +261,7 @@ static solver_report solve_by_stages(solve_work *work,
 /* By Lemke's method in the edge formulation, from nothing: the problem as written. A
  * pivot, and what it takes to begin, counts as much as five factorisations of the box
  * formulation: its systems are six times as large. */
-static solver_report solve_by_lemke(lemke_mlcp_workspace *workspace,
+static solver_report solve_by_lemke(const memory_source *source,
                                     const mlcp_problem *problem,
                                     const solver_options *options,
                                     const mlcp_solution *solution) {
@@ -277,7 +272,7 @@ static solver_report solve_by_lemke(lemke_mlcp_workspace *workspace,
   lemke_options choice = {
       .tolerance = larger_of(options->tolerance, rounding),
       .max_pivots = affordable < 1e9 ? (long)larger_of(affordable, 1) : 0};
-  lemke_report lemke = lemke_mlcp_solve(workspace, problem, &choice, solution);
+  lemke_report lemke = lemke_mlcp_solve(source, problem, &choice, solution);
   if (lemke.status == LEMKE_NO_MEMORY) return no_memory();
   return (solver_report){.stage = SOLVER_STAGE_LEMKE,
                          .residual = lemke.residual,
@@ -312,7 +307,7 @@ solver_report solver_solve(solver_workspace *workspace,
   solver_report report =
       built == BOX_BUILT
           ? solve_by_stages(work, options, guess, solution)
-          : solve_by_lemke(workspace->lemke, problem, options, solution);
+          : solve_by_lemke(&workspace->source, problem, options, solution);
   if (report.status == SOLVER_NO_MEMORY) return report;
   report.status = status_of(report.residual, options);
   report.stopped = report.stopped && report.status == SOLVER_DEGRADED;
