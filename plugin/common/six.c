@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/minmax.h"
+#include "common/vec3.h"
 
 bool six_forbid_wide;
 
@@ -15,34 +16,38 @@ bool six_is_wide(void) {
 #endif
 }
 
-bool matrix6_invert(double B[36], const double A[36]) {
-  double work[6][12];
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      work[i][j] = A[6 * i + j];
-      work[i][6 + j] = i == j;
+bool matrix_invert(int m, double A[], double B[]) {
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++) B[m * i + j] = i == j;
+
+  for (int k = 0; k < m; k++) {
+    int best = k;
+    for (int i = k + 1; i < m; i++)
+      if (fabs(A[m * i + k]) > fabs(A[m * best + k])) best = i;
+    for (int j = 0; j < m && best != k; j++) {
+      double held = A[m * k + j];
+      A[m * k + j] = A[m * best + j];
+      A[m * best + j] = held;
+      held = B[m * k + j];
+      B[m * k + j] = B[m * best + j];
+      B[m * best + j] = held;
     }
-  for (int step = 0; step < 6; step++) {
-    int pivot = step;
-    for (int i = step + 1; i < 6; i++)
-      if (fabs(work[i][step]) > fabs(work[pivot][step])) pivot = i;
-    double scale = 1 / work[pivot][step];
-    if (!isfinite(scale)) return false;
-    for (int j = 0; j < 12; j++) {
-      double entry = work[pivot][j];
-      work[pivot][j] = work[step][j];
-      work[step][j] = entry * scale;
+    double inverse = 1 / A[m * k + k];
+    if (!isfinite(inverse)) return false;
+    for (int j = 0; j < m; j++) {
+      A[m * k + j] *= inverse;
+      B[m * k + j] *= inverse;
     }
-    for (int i = 0; i < 6; i++) {
-      double factor = work[i][step];
-      if (i == step || factor == 0) continue;
-      for (int j = 0; j < 12; j++) work[i][j] -= factor * work[step][j];
+    for (int i = 0; i < m; i++) {
+      double factor = A[m * i + k];
+      if (i == k || factor == 0) continue;
+      for (int j = 0; j < m; j++) {
+        A[m * i + j] -= factor * A[m * k + j];
+        B[m * i + j] -= factor * B[m * k + j];
+      }
     }
   }
-  for (int i = 0; i < 36; i++)
-    if (!isfinite(work[i / 6][6 + i % 6])) return false;
-  for (int i = 0; i < 6; i++) memcpy(B + 6 * i, work[i] + 6, 6 * sizeof *B);
-  return true;
+  return all_finite(B, m * m);
 }
 
 void matrix6_solve(double x[6], const double A[36], const double b[6]) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "common/lanes.h"
 
@@ -145,9 +146,16 @@ KERNEL void add_row(double y[6], double factor, const double x[6]) {
 
 /* ---- 6 x 6 matrices, row-major ------------------------------------------- */
 
-/** B = A^-1 by elimination with row exchanges; false (B unchanged) where A is
- *  singular or not finite. */
-bool matrix6_invert(double B[36], const double A[36]);
+/** B = A^-1, m x m row-major, by elimination with row exchanges; both are
+ *  overwritten. @return false where A is singular or not finite. */
+bool matrix_invert(int m, double A[], double B[]);
+
+/** The same of a 6 x 6 matrix, which stays. */
+static inline bool matrix6_invert(double B[36], const double A[36]) {
+  double work[36];
+  memcpy(work, A, sizeof work);
+  return matrix_invert(6, work, B);
+}
 
 /** x with A x = b by elimination with row exchanges; directions in which A is
  *  below 1e-9 of its largest element are left out of x, so that a singular A

@@ -112,7 +112,7 @@ static void weigh_coupled(const solve_work *work, const box_cluster *cluster,
       A[m * i] -= follow_factor(work, row);
     }
   }
-  box_system_invert(m, A, W);
+  matrix_invert(m, A, W);
   for (int j = 0; j < m; j++) {
     int row = cluster->first_row + j;
     work->weights.own[row] = work->weights.follow[row] = 0;

@@ -285,37 +285,3 @@ void box_system_solve(const body_blocks *blocks, const box_problem *box,
   body_blocks_solve(blocks, dv);
   box_system_answer(box, weights, r, dv, dp, work, NULL);
 }
-
-bool box_system_invert(int m, double A[], double W[]) {
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) W[m * i + j] = i == j;
-
-  for (int k = 0; k < m; k++) {
-    int best = k;
-    for (int i = k + 1; i < m; i++)
-      if (fabs(A[m * i + k]) > fabs(A[m * best + k])) best = i;
-    for (int j = 0; j < m && best != k; j++) {
-      double held = A[m * k + j];
-      A[m * k + j] = A[m * best + j];
-      A[m * best + j] = held;
-      held = W[m * k + j];
-      W[m * k + j] = W[m * best + j];
-      W[m * best + j] = held;
-    }
-    double inverse = 1 / A[m * k + k];
-    if (!isfinite(inverse)) return false;
-    for (int j = 0; j < m; j++) {
-      A[m * k + j] *= inverse;
-      W[m * k + j] *= inverse;
-    }
-    for (int i = 0; i < m; i++) {
-      double factor = A[m * i + k];
-      if (i == k || factor == 0) continue;
-      for (int j = 0; j < m; j++) {
-        A[m * i + j] -= factor * A[m * k + j];
-        W[m * i + j] -= factor * W[m * k + j];
-      }
-    }
-  }
-  return true;
-}

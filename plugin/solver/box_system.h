@@ -43,11 +43,4 @@ void box_system_answer(const box_problem *box, const box_weights *weights,
 void box_system_weigh(const box_problem *box, const box_weights *weights,
                       const double x[], double y[]);
 
-/**
- * W = A^-1, m x m row-major, A overwritten.
- *
- * @return false when A is singular to working precision.
- */
-bool box_system_invert(int m, double A[], double W[]);
-
 #endif

@@ -388,7 +388,7 @@ static void weigh_coupled(interior *in, const box_cluster *cluster) {
     A[(m + 1) * i] += in->prox * box->diagonal[row];
     if (i > 0) A[m * i] += box->coefficient[row] * (low - high);
   }
-  box_system_invert(m, A, weights->full + cluster->first_compliance);
+  matrix_invert(m, A, weights->full + cluster->first_compliance);
 }
 
 static bool factor_point(interior *in) {
