@@ -20,7 +20,7 @@ static bool reserve_islands(event_state *w, const scheme_step *step) {
   size_t n = step->n_islands, n_bodies = 0, n_joints = 0;
   if (!POOL_RESERVE(pool, w->islands, n) || !POOL_RESERVE(pool, w->set, n) ||
       !POOL_RESERVE(pool, w->group_islands, n) ||
-      !POOL_RESERVE(pool, w->group_index, n) || !POOL_RESERVE(pool, w->bare, n))
+      !POOL_RESERVE(pool, w->bare, n))
     return outcome_no_memory(step->out);
   for (size_t i = 0; i < n; i++) {
     w->islands[i].first_body = (int)n_bodies;
@@ -101,7 +101,6 @@ static int gather(event_state *w, const scheme_step *step, int first) {
   for (int i = first; i >= 0; i = w->islands[i].next) {
     const event_island *island = &w->islands[i];
     const dStepperIsland *host = &step->islands[i];
-    w->group_index[n] = i;
     w->group_islands[n++] = *host;
     for (int b = 0; b < (int)host->bodies_count; b++)
       w->body_of[n_bodies++] = island->first_body + b;
@@ -125,7 +124,7 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
   event_island *group = &w->islands[w->group];
   const joint_result *joint = w->group_joints;
   for (int i = 0; i < n; i++) {
-    event_island *island = &w->islands[w->group_index[i]];
+    event_island *island = &w->islands[w->group_islands[i].index];
     size_t n_joints = w->group_islands[i].joints_count;
     memcpy(step->joints + island->first_joint, joint, n_joints * sizeof *joint);
     joint += n_joints;
@@ -246,13 +245,10 @@ static bool solve_set(event_state *w, const scheme_step *step, int first,
   int n = gather(w, step, first);
   w->part.out->n_observed = step->out->n_observed;
   outcome_start_again(w->part.out);
-  if (hides)
-    contact_source_show(step->contacts, w->group_islands, w->group_index,
-                        (size_t)n);
+  if (hides) contact_source_show(step->contacts, w->group_islands, (size_t)n);
   bool solved = step->options->accuracy > 0 ? solve_accurately(w, step, first)
                                             : solve_in(w, 1);
-  if (hides)
-    contact_source_show(step->contacts, w->group_islands, w->group_index, 0);
+  if (hides) contact_source_show(step->contacts, w->group_islands, 0);
   step->out->n_observed = w->part.out->n_observed;
   if (!solved) {
     outcome_add(step->out, w->part.out);
@@ -276,7 +272,7 @@ static void void_set(event_state *w, const scheme_step *step, int first) {
  * @param any  out: whether there were such */
 static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
   *any = false;
-  contact_source_show(step->contacts, NULL, NULL, 0);
+  contact_source_show(step->contacts, NULL, 0);
   if (!world_read_at(&w->meeting, &w->whole, w->poses, step->step_size,
                      HAIR_BESIDE, step->out))
     return false;

@@ -80,7 +80,6 @@ typedef struct event_state {
   int *set;              /* [step's islands] solved together */
   int group;             /* the first of those in hand */
   dStepperIsland *group_islands;
-  int *group_index;
   body_result *group_bodies; /* of several islands, to be put in their places */
   joint_result *group_joints;
   int *body_of; /* [n_bodies] in the whole step */

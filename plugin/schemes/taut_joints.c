@@ -38,17 +38,6 @@ static void find_eigenvectors(double A[9], double V[9], double d[3]) {
   for (int i = 0; i < 3; i++) d[i] = A[4 * i];
 }
 
-/* L L' = A, lower triangular. */
-static void factor(double L[9], const double A[9]) {
-  memset(L, 0, 9 * sizeof *L);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j <= i; j++) {
-      double sum = A[3 * i + j];
-      for (int k = 0; k < j; k++) sum -= L[3 * i + k] * L[3 * j + k];
-      L[3 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j];
-    }
-}
-
 /* C := L^-1 C L^-T */
 static void divide_both(double C[9], const double L[9]) {
   for (int j = 0; j < 3; j++)
@@ -69,7 +58,7 @@ bool taut_joints_unresolved(double part[9], const double inertia[9],
                             const double K[9], double square) {
   double L[9], C[9], V[9], c[3];
   bool any = false;
-  factor(L, inertia);
+  if (!mat3_cholesky(L, inertia)) return false;
   for (int i = 0; i < 9; i++)
     C[i] = square * (K[i] + K[3 * (i % 3) + i / 3]) / 2;
   divide_both(C, L);

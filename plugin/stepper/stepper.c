@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/minmax.h"
@@ -21,7 +22,6 @@
 #include "schemes/sweep.h"
 #include "settings/settings.h"
 #include "stepper/dump.h"
-#include "stepper/island_threads.h"
 #include "stepper/process.h"
 #include "world/pose.h"
 #include "world/outcome.h"
@@ -49,6 +49,80 @@ void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
 void ode_mlcp_watch_geoms(ode_mlcp_geom_function *is_alive, void *context) {
   of_process.is_alive = is_alive;
   of_process.geom_context = context;
+}
+
+/* --- threads of the world's own --------------------------------------------------- */
+
+/* On which the host solves its islands. All zero: none, the world keeps the threads that
+ * its program gave it. */
+typedef struct island_threads {
+  int count;
+  dThreadingImplementationID implementation;
+  dThreadingThreadPoolID pool;
+  pid_t process; /* whose they are */
+} island_threads;
+
+/* In a forked child the threads are gone and cannot be joined: their memory is
+ * left where it is. */
+static void stop_threads(island_threads *threads) {
+  if (threads->process != getpid()) {
+    *threads = (island_threads){0};
+    return;
+  }
+  if (threads->implementation != NULL)
+    dThreadingImplementationShutdownProcessing(threads->implementation);
+  if (threads->pool != NULL) dThreadingFreeThreadPool(threads->pool);
+  if (threads->implementation != NULL)
+    dThreadingFreeImplementation(threads->implementation);
+  *threads = (island_threads){0};
+}
+
+static bool start_threads(island_threads *threads, int count) {
+  threads->count = count;
+  threads->process = getpid();
+  threads->implementation = dThreadingAllocateMultiThreadedImplementation();
+  if (threads->implementation != NULL)
+    threads->pool = dThreadingAllocateThreadPool((unsigned)count, 0,
+                                                 dAllocateFlagBasicData, NULL);
+  if (threads->pool == NULL) {
+    stop_threads(threads);
+    return false;
+  }
+  dThreadingThreadPoolServeMultiThreadedImplementation(threads->pool,
+                                                       threads->implementation);
+  return true;
+}
+
+/* Give the world `count` threads, in place of any it has. 0 takes back those that
+ * came from here; the world has none then, whoever gave it some before or since.
+ * Where none came from here, 0 changes nothing.
+ *
+ * A host that was built without threads, or a system that has no more of them, is
+ * told by a message; islands are solved one after another then, to the same bits. */
+static void set_threads(island_threads *threads, dWorldID world, int count) {
+  if (threads->count == count) return;
+  if (threads->count > 0)
+    dWorldSetStepThreadingImplementation(world, NULL, NULL);
+  stop_threads(threads);
+  if (count == 0) return;
+  if (start_threads(threads, count))
+    dWorldSetStepThreadingImplementation(
+        world, dThreadingImplementationGetFunctions(threads->implementation),
+        threads->implementation);
+  else
+    dMessage(0,
+             "ode-mlcp: no %d threads to be had: islands are solved one after "
+             "another",
+             count);
+}
+
+/* Before a step: in a forked child, which has none of its parent's threads, start as
+ * many anew. */
+static void follow_fork(island_threads *threads, dWorldID world) {
+  int count = threads->count;
+  if (count == 0 || threads->process == getpid()) return;
+  set_threads(threads, world, 0);
+  set_threads(threads, world, count);
 }
 
 /* --- a world's stepper ------------------------------------------------------------ */
@@ -233,7 +307,7 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   HOLD_TRAPS;
   world_stepper *stepper = context;
   if (++stepper->under_way > 1) return 0; /* the other one's results are here */
-  island_threads_follow_fork(&stepper->threads, world);
+  follow_fork(&stepper->threads, world);
   stepper->start_seconds = seconds_now();
   stepper->told_progress = false;
   /* a margin of 0 is the host's own: what overlaps */
@@ -701,7 +775,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
 
 static void stepper_release(void *context, dWorldID world) {
   world_stepper *stepper = context;
-  island_threads_set(&stepper->threads, world, 0);
+  set_threads(&stepper->threads, world, 0);
   const memory_source *source = stepper->source;
   release_states(stepper, false);
   contact_source_release(&stepper->contacts);
@@ -722,6 +796,22 @@ static const dStepperFunctions STEPPER = {
     .commit = stepper_commit,
     .end = stepper_end,
     .release = stepper_release};
+
+const char *ode_mlcp_error_text(ode_mlcp_error error) {
+  switch (error) {
+    case ODE_MLCP_OK: return "done";
+    case ODE_MLCP_BAD_ARGUMENT: return "an argument is out of its range";
+    case ODE_MLCP_NO_MEMORY: return "memory ran out";
+    case ODE_MLCP_WRONG_HOST: {
+      const char *fault = patched_host_fault();
+      return fault != NULL ? fault : "another ODE library than the patched one";
+    }
+    case ODE_MLCP_NOT_ATTACHED: return "the world does not step on ode-mlcp";
+    case ODE_MLCP_STEP_FAILED: return "the step was not taken";
+    case ODE_MLCP_IN_STEP: return "a step of the world is under way";
+  }
+  return "unknown error";
+}
 
 static world_stepper *attached_stepper(dWorldID world) {
   if (world == NULL || patched_host_fault() != NULL ||
@@ -769,7 +859,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
     contact_source_forget_step(&stepper->contacts);
     stepper->scheme = scheme;
     stepper->options = options;
-    island_threads_set(&stepper->threads, world, options.threads);
+    set_threads(&stepper->threads, world, options.threads);
     return ODE_MLCP_OK;
   }
   const memory_source *source = process()->memory;
@@ -787,7 +877,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
     stepper_release(stepper, world);
     return ODE_MLCP_WRONG_HOST;
   }
-  island_threads_set(&stepper->threads, world, options.threads);
+  set_threads(&stepper->threads, world, options.threads);
   return ODE_MLCP_OK;
 }
 

@@ -56,7 +56,7 @@ static bool wakes(const ode_mlcp_contact_list *list, dBodyID body1,
 /* Hidden islands do not move. */
 static bool of_interest(const ode_mlcp_contact_list *list, dBodyID body1,
                         dBodyID body2) {
-  return list->shown == NULL || moves(body1) || moves(body2);
+  return list->source->shown == NULL || moves(body1) || moves(body2);
 }
 
 static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
@@ -169,9 +169,10 @@ int contact_source_list_bodies(ode_mlcp_contact_list *list, dWorldID world) {
 }
 
 static bool raise_margins(ode_mlcp_contact_list *list) {
-  for (size_t i = 0; i < list->n_shown; i++)
-    raise_margins_of(list, list->shown[i].bodies, list->shown[i].bodies_count);
-  if (list->shown != NULL) return true;
+  for (size_t i = 0; i < list->source->n_shown; i++)
+    raise_margins_of(list, list->source->shown[i].bodies,
+                     list->source->shown[i].bodies_count);
+  if (list->source->shown != NULL) return true;
   int count = contact_source_list_bodies(list, list->world);
   if (count >= 0) raise_margins_of(list, list->bodies, (size_t)count);
   return count >= 0;
@@ -285,13 +286,14 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
         (surface->parameters.mode & (dContactSoftERP | dContactSoftCFM)) != 0};
     return ODE_MLCP_OK;
   }
-  int count =
-      contact_source_query(list->gaps, list->pool, &list->found, geom1, geom2,
-                           ode_mlcp_pair_margin(list, geom1, geom2),
-                           surface->reduce ? GAP_REDUCE : 0);
+  int count = contact_source_query(list->source->inner.gaps, list->pool,
+                                   &list->found, geom1, geom2,
+                                   ode_mlcp_pair_margin(list, geom1, geom2),
+                                   surface->reduce ? GAP_REDUCE : 0);
   if (count == GAP_NO_MEMORY) return fail_memory(list);
   if (count < 0)
-    return fail(list, ODE_MLCP_BAD_ARGUMENT, gap_context_error(list->gaps));
+    return fail(list, ODE_MLCP_BAD_ARGUMENT,
+                gap_context_error(list->source->inner.gaps));
 
   int polygon = -1;
   if (surface->n_polygon > 0 && count > 0) {
@@ -454,10 +456,8 @@ bool contact_source_collect(contact_source *source, dWorldID world,
     fail_memory(list);
     return false;
   }
-  list->gaps = source->inner.gaps;
+  list->source = source;
   list->world = world;
-  list->shown = source->shown;
-  list->n_shown = source->n_shown;
   list->step_size = step_size;
   list->margin = margin;
   if (!source->function(source->context, world, list))
@@ -475,7 +475,7 @@ static void enable_shown(const contact_source *source, bool enable) {
   bool all = source->shown == NULL;
   size_t n = all ? hidden->n_islands : source->n_shown;
   for (size_t i = 0; i < n; i++) {
-    size_t island = all ? i : (size_t)source->shown_index[i];
+    size_t island = all ? i : source->shown[i].index;
     for (int g = hidden->first[island]; g < hidden->first[island + 1]; g++)
       (enable ? dGeomEnable : dGeomDisable)(hidden->geoms[g]);
   }
@@ -504,16 +504,15 @@ bool contact_source_list_islands(contact_source *source,
 }
 
 void contact_source_show(contact_source *source, const dStepperIsland shown[],
-                         const int index[], size_t n) {
+                         size_t n) {
   enable_shown(source, false);
   source->shown = shown;
-  source->shown_index = index;
   source->n_shown = n;
   enable_shown(source, true);
 }
 
 void contact_source_end_hiding(contact_source *source) {
-  contact_source_show(source, NULL, NULL, 0);
+  contact_source_show(source, NULL, 0);
   source->hidden.n_islands = 0;
 }
 

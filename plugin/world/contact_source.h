@@ -67,11 +67,8 @@ typedef struct source_pair {
  *  kept. */
 struct ode_mlcp_contact_list {
   memory_pool *pool;
-  gap_context *gaps;
+  const struct contact_source *source; /* that it is asked for */
   dWorldID world;
-  const dStepperIsland
-      *shown; /* [n_shown] whose bodies alone move; NULL: all */
-  size_t n_shown;
   double step_size; /* s */
   double margin;    /* m, or ODE_MLCP_MARGIN_AUTO */
   source_contact *contacts;
@@ -101,7 +98,6 @@ typedef struct contact_source {
   memory_pool *pool;
   hidden_geoms hidden;
   const dStepperIsland *shown; /* [n_shown] where others are hidden, or NULL */
-  const int *shown_index;      /* [n_shown] their numbers */
   size_t n_shown;
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
   void *context;
@@ -163,9 +159,9 @@ bool contact_source_list_islands(contact_source *source,
                                  const dStepperIsland islands[],
                                  size_t n_islands);
 
-/** Show these of the islands alone, whose numbers are `index` [n]; NULL: all. */
+/** Show these [n] of the islands alone; NULL: all. */
 void contact_source_show(contact_source *source, const dStepperIsland shown[],
-                         const int index[], size_t n);
+                         size_t n);
 
 /** Show all for good: what was listed is forgotten. It may be called with nothing
  *  listed, and where a step was left half-way. */

@@ -242,16 +242,10 @@ typedef struct mass_root {
 } mass_root;
 
 static bool factor_mass(const host_body *body, mass_root *root) {
-  double L[9] = {0};
+  double L[9];
   root->linear = sqrt(body->mass);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j <= i; j++) {
-      double sum = body->inertia[3 * i + j];
-      for (int k = 0; k < j; k++) sum -= L[3 * i + k] * L[3 * j + k];
-      if (i == j && !(sum > 1e-13 * body->inertia[4 * i])) return false;
-      L[3 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j];
-    }
-  if (!mat3_invert(root->lower_inverse, L)) return false;
+  if (!mat3_cholesky(L, body->inertia) || !mat3_invert(root->lower_inverse, L))
+    return false;
   for (int i = 0; i < 9; i++) {
     int across = i % 3 * 3 + i / 3;
     root->upper[i] = L[across];
@@ -268,20 +262,6 @@ static void apply_root(double y[6], double linear, const double angular[9],
     y[i] = linear * x[i];
     y[3 + i] = turned[i];
   }
-}
-
-/* Without joints the coordinates are the bodies' velocities. */
-static ode_mlcp_error take_velocities(reduction *work) {
-  int n = work->n;
-  if (n > MOST) return complain(work->c, TOO_MANY);
-  if (!ARENA_TAKE(work->arena, work->map, n * n)) return ODE_MLCP_NO_MEMORY;
-  memset(work->map, 0, (size_t)n * (size_t)n * sizeof *work->map);
-  for (int i = 0; i < n; i++) work->map[i * (n + 1)] = 1;
-  for (int b = 0; b < work->c->world->n_bodies; b++)
-    if (work->c->place[b] >= 0)
-      memcpy(&work->u[6 * work->c->place[b]], work->c->v + 6 * b,
-             6 * sizeof *work->u);
-  return ODE_MLCP_OK;
 }
 
 /* Those that joints leave free, of unit mass. */
@@ -365,9 +345,8 @@ static bool reduce_row(const reduction *work, int i, int direction) {
       for (int j = 0; j < s; j++) row[j] += J[side][k] * part[j];
     }
   }
-  if (c->n_ties == 0 ||
-      dot_of(s, row, row) >
-          1e-18 * world_row_mobility(c->world, touch->body, J))
+  if (dot_of(s, row, row) >
+      1e-18 * world_row_mobility(c->world, touch->body, J))
     return true;
   memset(row, 0, (size_t)s * sizeof *row);
   return false;
@@ -462,11 +441,6 @@ static bool fill_bodies(ode_mlcp_world_impact *impact, const reduction *work) {
     const host_body *body = &c->world->bodies[b];
     size_t at = 6 * (size_t)c->place[b];
     impact->bodies[c->place[b]] = body->id;
-    for (size_t i = 0; i < 3 && c->n_ties == 0; i++) {
-      M[(at + i) * (s + 1)] = body->mass;
-      for (size_t k = 0; k < 3; k++)
-        M[(at + 3 + i) * s + at + 3 + k] = body->inertia[3 * i + k];
-    }
     for (int k = 0; k < 6; k++) {
       double v = velocity_at(impact, (int)at + k, work->u);
       impact->joint_jump = fmax(impact->joint_jump, fabs(v - c->v[6 * b + k]));
@@ -533,8 +507,7 @@ static ode_mlcp_error assemble(reduction *work, collision *c,
       !ARENA_TAKE(work->arena, work->u, n))
     return ODE_MLCP_NO_MEMORY;
   memset(work->offset, 0, n * sizeof *work->offset);
-  ode_mlcp_error error =
-      c->n_ties > 0 ? reduce(work, &c->arena) : take_velocities(work);
+  ode_mlcp_error error = reduce(work, &c->arena);
   if (error != ODE_MLCP_OK) return error;
   if (!ARENA_TAKE(&c->arena, work->rows, n_rows * (size_t)work->n_free) ||
       !ARENA_TAKE(&c->arena, work->surface, n_rows))
