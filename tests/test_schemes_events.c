@@ -2,6 +2,7 @@
  * them, what contacts are told. */
 #include <math.h>
 
+#include "body_testing.h"
 #include "host_rounding.h"
 #include "scheme_scene.h"
 #include "step_testing.h"
@@ -199,6 +200,53 @@ static void test_crowds_of_impacts_are_few_solves(void) {
     CU_ASSERT(most_solves <= 8000);
     scene_close(&s);
   }
+}
+
+/* Trunks fall onto each other and come to rest, told of what overlaps alone.
+ * @return the factorisations of all steps. */
+static long fell_trunks(const char *settings) {
+  enum { TRUNKS = 10, STEPS = 300 };
+  ode_mlcp_options options = options_of(settings);
+  dWorldID world = dWorldCreate();
+  dSpaceID space = dSimpleSpaceCreate(NULL);
+  dJointGroupID contacts = dJointGroupCreate(0);
+  dGeomID geoms[TRUNKS + 1] = {dCreatePlane(space, 0, 0, 1, 0)};
+  long sum = 0;
+  dWorldSetGravity(world, 0, 0, -9.81);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(world, &options), ODE_MLCP_OK);
+  for (int i = 0; i < TRUNKS; i++) {
+    dMass mass;
+    dMatrix3 turn;
+    dBodyID trunk = dBodyCreate(world);
+    dMassSetCapsuleTotal(&mass, 50, 3, 0.1, 2);
+    dBodySetMass(trunk, &mass);
+    dBodySetPosition(trunk, 0.3 * i, 0.05 * (i % 3), 1.1);
+    dRFromAxisAndAngle(turn, i % 2 - 0.5, 1, 0, 0.1 + 0.02 * i);
+    dBodySetRotation(trunk, turn);
+    geoms[i + 1] = dCreateCapsule(space, 0.1, 2);
+    dGeomSetBody(geoms[i + 1], trunk);
+  }
+  for (int step = 0; step < STEPS; step++) {
+    for (int i = 0; i <= TRUNKS; i++)
+      for (int j = 0; j < i; j++)
+        join_contacts(world, contacts, geoms[i], geoms[j], 0.6);
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(world, 0.01, &report), ODE_MLCP_OK);
+    sum += report.factorisations;
+    dJointGroupEmpty(contacts);
+  }
+  dSpaceDestroy(space);
+  dJointGroupDestroy(contacts);
+  dWorldDestroy(world);
+  return sum;
+}
+
+/* What touches and parts a little, by an impact elsewhere, comes back within the step and
+ * needs none of its own; nor do bodies that an impact leaves as they are. */
+static void test_what_comes_to_rest_is_few_solves(void) {
+  long first = fell_trunks("scheme=ah");
+  CU_ASSERT(fell_trunks("scheme=trapezoid") <= 4 * first);
+  CU_ASSERT(fell_trunks("scheme=conserving") <= 8 * first);
 }
 
 /* --- what contacts are told ------------------------------------------------ */
@@ -399,6 +447,8 @@ int main(void) {
       {"impacts add no energy", test_impacts_add_no_energy},
       {"contacts are told of all impulses",
        test_contacts_are_told_of_all_impulses},
+      {"what comes to rest is few solves",
+       test_what_comes_to_rest_is_few_solves},
       {"crowds of impacts are few solves",
        test_crowds_of_impacts_are_few_solves},
       CU_TEST_INFO_NULL};

@@ -261,7 +261,10 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     if (c.of->first_item < 0) continue;
     if (!component_rows_build(a, &c)) return false;
     c.work = 0;
-    if (!solve_with_stops(a, &c)) return false;
+    if (component_obeys(a, &c))
+      memset(c.solution.p, 0, (size_t)c.set.n_rows * sizeof *c.solution.p);
+    else if (!solve_with_stops(a, &c))
+      return false;
     out->report.rows += c.problem.n_rows;
     if (request->projects && !component_project(a, &c)) return false;
     most = larger_of(most, c.work);

@@ -143,6 +143,21 @@ static bool ask_less(component_problem *c, const solver_report *solve) {
   return leave_out(c, false) || (solve->residual > NEAR && leave_out(c, true));
 }
 
+bool component_obeys(const assembly *a, const component_problem *c) {
+  const mlcp_problem *problem = &c->problem;
+  const double allowed = a->request.allowed;
+  bool obeys = allowed > 0;
+  for (int i = 0; i < problem->n_frictions; i++)
+    obeys &= !(problem->frictions[i].limit > 0);
+  for (int r = 0; r < problem->n_rows && obeys; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    if (row->kind == MLCP_ROW_FRICTION) continue;
+    double w = mlcp_row_free_rate(problem, row) + row->bias;
+    obeys = !(w < -allowed && row->high > 0) && !(w > allowed && row->low < 0);
+  }
+  return obeys;
+}
+
 bool component_solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */

@@ -74,7 +74,10 @@ typedef struct assembly_request {
                             normals beside the solve, which friction follows, too;
                             or NULL */
   bool adds_stops; /* stops that an answer would overshoot come in */
-  bool projects;   /* what velocities do not correct is moved (eq. 10) */
+  double
+      allowed; /* m/s: a component whose rows x_free obeys to within this is left
+                      as it is, without a solve */
+  bool projects; /* what velocities do not correct is moved (eq. 10) */
   bool again; /* the rows of the last solve with other numbers: the guess is its
                   impulses */
   bool

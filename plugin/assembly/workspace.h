@@ -135,6 +135,9 @@ int component_rows_add_stops(assembly *a, component_problem *c, bool solved);
 
 /* --- component_solve.c --- */
 
+/** True if no impulses do: x_free obeys every row to within what the request allows. */
+bool component_obeys(const assembly *a, const component_problem *c);
+
 /** Solve the component's problem into c->solution.
  *  @return false with out->message where it is too large, memory ran out or no
  *          finite solution was found. */

@@ -141,7 +141,7 @@ static bool tally(event_state *w, double share) {
 /* m/s: what slips, parts or comes closer by no more does neither: forces undo it in a
  * small part of a step. */
 static double slow(const event_state *w) {
-  const double PART = 1e-4; /* of what weight gives in a step */
+  const double PART = 1e-2; /* of what weight gives in a step */
   return fmax(event_rate_tolerance(w),
               PART * w->s.home.gravity * w->s.step->step_size);
 }
@@ -235,6 +235,7 @@ static bool solve_impact(event_state *w, const double v[],
   request.second_order = true;
   request.replaced = true;
   request.pressed = pressed;
+  request.allowed = event_rate_tolerance(w);
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
   event_note_budget(w);
   return true;
@@ -277,8 +278,7 @@ static bool compress(event_state *w) {
   return solve_impact(w, w->now.v, NULL);
 }
 
-/* An impact acts on all that touches: what parts before it may be driven together. What
- * overlaps and parts has some way to go first. */
+/* An impact acts on all that touches: what parts before it may be driven together. */
 static void choose_struck(event_state *w) {
   world_contacts *contacts = &w->s.here->contacts;
   for (int k = 0; k < contacts->n; k++) {
@@ -286,6 +286,15 @@ static void choose_struck(event_state *w) {
     contacts->items[k].active |=
         fabs(point->gap) <= hair_touch(point->position);
   }
+}
+
+/* True if a contact that touches parts, and is to be met again: it bounces, or rows of
+ * the end's velocity would hold it back. Those of the mean one let it come back within the
+ * step to where it was. */
+static bool flies(const event_state *w, const world_contact *contact,
+                  double rate) {
+  return rate > event_rate_tolerance(w) &&
+         (contact->point.surface.bounces || second_order_holds_end(&w->s));
 }
 
 /* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
@@ -343,11 +352,11 @@ static bool impact(event_state *w) {
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
     if (!contact->active) continue;
+    double rate = world_contact_rate(contacts, k, w->now.v);
     /* under a stiff force one that parts is kept for the rest of the step, as
      * in PAGT sec. 8: where it will be in between is not known */
-    contact->held = contact->active =
-        world_contact_rate(contacts, k, w->now.v) <= tolerance ||
-        event_is_stiff(w, contact);
+    contact->held = rate <= tolerance || event_is_stiff(w, contact);
+    contact->active = contact->held || !flies(w, contact, rate);
     contact->slipping = slides(w, contact);
   }
   return events_look_for_fast(w); /* what was slow may have become fast */
@@ -355,8 +364,8 @@ static bool impact(event_state *w) {
 
 /* --- the start of a substep ----------------------------------------------- */
 
-/* Which contacts take part: those that were held, those that touch and do not
- * part. @return whether one of these comes closer and was not held. */
+/* Which contacts take part: those that were held, those that touch and do not fly.
+ * @return whether one of these comes closer and was not held. */
 static bool choose_active(event_state *w) {
   world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
@@ -368,7 +377,8 @@ static bool choose_active(event_state *w) {
     double rate = world_contact_rate(contacts, k, w->now.v);
     double gap = contact->point.gap;
     double touching = hair_touch(contact->point.position);
-    contact->active = contact->held || (gap <= touching && rate <= tolerance);
+    contact->active =
+        contact->held || (gap <= touching && !flies(w, contact, rate));
     if (!contact->active) continue;
     approaches |= !contact->held && rate < -struck;
     contact->slipping =
