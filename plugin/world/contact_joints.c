@@ -79,7 +79,8 @@ static bool list_told(contact_source *source, const contact_request *request) {
     told->has_geoms =
         request->is_alive != NULL && geoms_are_there(told, request);
   }
-  return contact_source_take_covered(source, list, source->n_found);
+  return request->is_alive == NULL ||
+         contact_source_take_covered(source, list, source->n_found);
 }
 
 /* --- kept: what is told ---------------------------------------------------------- */
@@ -142,6 +143,13 @@ static void note(contact_source *source, source_contact *told) {
 }
 
 /* --- kept: what is missing -------------------------------------------------------- */
+
+int contact_source_list_bodies(ode_mlcp_contact_list *list, dWorldID world) {
+  size_t count = dWorldGetBodies(world, NULL, 0);
+  if (!POOL_RESERVE(list->pool, list->bodies, count)) return -1;
+  dWorldGetBodies(world, list->bodies, count);
+  return (int)count;
+}
 
 static dBodyID find_body(const contact_source *source, unsigned long serial) {
   int b = serial_table_find(&source->bodies, serial);

@@ -161,13 +161,6 @@ static void raise_margins_of(const ode_mlcp_contact_list *list,
       raise_margin(list, geom);
 }
 
-int contact_source_list_bodies(ode_mlcp_contact_list *list, dWorldID world) {
-  size_t count = dWorldGetBodies(world, NULL, 0);
-  if (!POOL_RESERVE(list->pool, list->bodies, count)) return -1;
-  dWorldGetBodies(world, list->bodies, count);
-  return (int)count;
-}
-
 static bool raise_margins(ode_mlcp_contact_list *list) {
   for (size_t i = 0; i < list->source->n_shown; i++)
     raise_margins_of(list, list->source->shown[i].bodies,

@@ -32,6 +32,69 @@ unsigned long world_serial(const world_snapshot *world, int body) {
   return body >= 0 ? world->bodies[body].serial : 0;
 }
 
+/* --- what a contact is ------------------------------------------------------ */
+
+void world_contact_jacobian(const world_contacts *contacts, int k,
+                            double J[2][6]) {
+  const world_contact *contact = &contacts->items[k];
+  if (contact->stop >= 0)
+    memcpy(J, contacts->stops[contact->stop].J,
+           sizeof contacts->stops[contact->stop].J);
+  else
+    host_contact_jacobian(J, &contact->point, contact->point.normal);
+}
+
+double world_contact_rate(const world_contacts *contacts, int k,
+                          const double v[]) {
+  const int *body = contacts->items[k].point.body;
+  double J[2][6];
+  world_contact_jacobian(contacts, k, J);
+  return row_rate(J, body, v) - contacts->items[k].point.surface.motion[2];
+}
+
+/* The direction that a surface gives, in the plane of the contact as it is now. */
+static void turn_axis(host_contact *point, const double turned[3]) {
+  double *axis = point->surface.axis;
+  vec3_add_scaled(axis, 1, turned);
+  vec3_add_scaled(axis, -vec3_dot(axis, point->normal), point->normal);
+  vec3_normalise(axis);
+}
+
+void world_move_surfaces(world_snapshot *world, double elapsed) {
+  for (int k = 0; k < world->contacts.n; k++) {
+    const world_contact *contact = &world->contacts.items[k];
+    host_contact *point = &world->contacts.items[k].point;
+    double turned[3] = {0};
+    point->gap -= elapsed * point->surface.motion[2];
+    vec3_add_scaled(turned, elapsed, contact->axis_rate);
+    if (contact->asked && point->surface.has_axis) turn_axis(point, turned);
+  }
+}
+
+int world_contact_swapped(const world_contact *contact) {
+  const int *body = contact->point.body;
+  return body[1] >= 0 && body[0] > body[1];
+}
+
+void world_contact_slip(const world_contact *contact, const double v[],
+                        double slip[3]) {
+  const host_contact *point = &contact->point;
+  memset(slip, 0, 3 * sizeof *slip);
+  for (int side = 0; side < 2; side++) {
+    if (point->body[side] < 0) continue;
+    const double *linear = v + 6 * point->body[side];
+    double turn[3], sign = side == world_contact_swapped(contact) ? 1 : -1;
+    vec3_cross(turn, linear + 3, point->arm[side]);
+    for (int i = 0; i < 3; i++) slip[i] += sign * (linear[i] + turn[i]);
+  }
+  vec3_add_scaled(slip, -vec3_dot(slip, point->normal), point->normal);
+  double axis[2][3], sign = world_contact_swapped(contact) ? 1 : -1;
+  if (point->surface.motion[0] == 0 && point->surface.motion[1] == 0) return;
+  host_contact_axes(axis, point);
+  for (int d = 0; d < 2; d++)
+    vec3_add_scaled(slip, sign * point->surface.motion[d], axis[d]);
+}
+
 /* --- reading -------------------------------------------------------------- */
 
 /* State shared while a snapshot is read. */

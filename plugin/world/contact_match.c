@@ -1,11 +1,12 @@
-#include "world/contact_memory.h"
-
+/* Contacts and joints found again: by their keys, in the memory of the last step and in
+ * another snapshot. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "common/minmax.h"
 #include "common/six.h"
 #include "common/vec3.h"
+#include "world/world.h"
 
 /* ---- runs ------------------------------------------------------------------ */
 
@@ -190,4 +191,125 @@ void contact_memory_match(const contact_memory *memory,
     else
       match_contact(memory, keys, k, radius, matches);
   }
+}
+
+/* --- keys ------------------------------------------------------------------- */
+
+static unsigned long joint_serial(const world_snapshot *world, int joint) {
+  return dJointGetSerial(world->joints[joint].id);
+}
+
+void world_joint_key(contact_entry *entry, const world_snapshot *world, int j) {
+  const int *body = world->joints[j].body;
+  *entry = (contact_entry){
+      .serial = {world_serial(world, body[0]), world_serial(world, body[1])},
+      .joint = joint_serial(world, j),
+      .number = j};
+}
+
+void world_contact_key(contact_entry *entry, const world_snapshot *world,
+                       const world_contacts *contacts, int k) {
+  const world_contact *contact = &contacts->items[k];
+  const host_contact *point = &contact->point;
+  unsigned long serial[2] = {world_serial(world, point->body[0]),
+                             world_serial(world, point->body[1])};
+  int swapped = serial[0] > serial[1];
+  *entry = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
+                           .number = k,
+                           .hit = -INFINITY};
+  if (contact->stop >= 0) {
+    entry->joint = joint_serial(world, contact->joint);
+    entry->stop = 1 + contacts->stops[contact->stop].number;
+    return;
+  }
+  if (contact->joint >= 0 && !contact->found)
+    entry->told = joint_serial(world, contact->joint);
+  vec3_add_scaled(entry->normal, swapped ? 1 : -1, point->normal);
+  vec3_copy(entry->motion, point->surface.motion);
+  for (int side = 0; side < 2; side++) {
+    int at = side ^ swapped, b = point->body[side];
+    double *local = entry->local[at];
+    if (b < 0) {
+      vec3_copy(local, point->position);
+      continue;
+    }
+    const double *R = world->bodies[b].rotation, *arm = point->arm[side];
+    for (int i = 0; i < 3; i++)
+      local[i] = R[i] * arm[0] + R[3 + i] * arm[1] + R[6 + i] * arm[2];
+  }
+}
+
+/* --- matching --------------------------------------------------------------- */
+
+bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
+                      int count, const world_snapshot *world,
+                      const world_contacts *contacts, double radius,
+                      int match[]) {
+  contact_entry *entries;
+  contact_match *matches;
+  matcher->arena.source = world->arena.source;
+  arena_start(&matcher->arena);
+  if (!ARENA_TAKE(&matcher->arena, entries, contacts->n) ||
+      !ARENA_TAKE(&matcher->arena, matches, count) ||
+      !contact_memory_reserve(&matcher->memory, world->settings.pool,
+                              contacts->n))
+    return false;
+  for (int k = 0; k < contacts->n; k++)
+    world_contact_key(&entries[k], world, contacts, k);
+  contact_memory_take(&matcher->memory, entries, contacts->n);
+  contact_memory_match(&matcher->memory, keys, count, radius, matches);
+  for (int k = 0; k < count; k++)
+    match[k] = matches[k].old != NULL ? matches[k].old->number : -1;
+  return true;
+}
+
+bool world_match(world_matcher *matcher, const world_snapshot *world_a,
+                 const world_contacts *a, const world_snapshot *world_b,
+                 const world_contacts *b, double radius, int match[]) {
+  contact_entry *keys;
+  matcher->key_arena.source = world_a->arena.source;
+  arena_start(&matcher->key_arena);
+  if (!ARENA_TAKE(&matcher->key_arena, keys, a->n)) return false;
+  for (int k = 0; k < a->n; k++) world_contact_key(&keys[k], world_a, a, k);
+  return world_match_keys(matcher, keys, a->n, world_b, b, radius, match);
+}
+
+static bool all_of(const bool *which, const int body[2]) {
+  return which == NULL ||
+         ((body[0] < 0 || which[body[0]]) && (body[1] < 0 || which[body[1]]));
+}
+
+bool world_recall(world_matcher *matcher, const world_snapshot *world,
+                  const world_contacts *contacts, const contact_memory *memory,
+                  const bool *unchanged, double radius) {
+  contact_entry *keys;
+  contact_match *matches;
+  int n = 0, most = world->n_joint_rows + contacts->n;
+  matcher->key_arena.source = world->arena.source;
+  arena_start(&matcher->key_arena);
+  if (!ARENA_TAKE(&matcher->key_arena, keys, most) ||
+      !ARENA_TAKE(&matcher->key_arena, matches, most))
+    return false;
+  for (int j = 0; j < world->n_joints; j++) {
+    world->joints[j].known = NULL;
+    if (world->joints[j].rows >= 0) world_joint_key(&keys[n++], world, j);
+  }
+  int n_joints = n;
+  for (int k = 0; k < contacts->n; k++) {
+    world_contact *contact = &contacts->items[k];
+    contact->known = NULL;
+    contact->known_pair = contact->overlaps_pair = false;
+    if (all_of(unchanged, contact->point.body))
+      world_contact_key(&keys[n++], world, contacts, k);
+  }
+  contact_memory_match(memory, keys, n, radius, matches);
+  for (int i = 0; i < n_joints; i++)
+    world->joints[keys[i].number].known = matches[i].old;
+  for (int i = n_joints; i < n; i++) {
+    world_contact *contact = &contacts->items[keys[i].number];
+    contact->known = matches[i].old;
+    contact->known_pair = matches[i].run < matches[i].run_end;
+    contact->overlaps_pair = matches[i].overlapped;
+  }
+  return true;
 }
