@@ -15,20 +15,10 @@ bool conserving_prepare(second_order *s, const motion *from, double h);
 bool conserving_renew_joints(second_order *s, const motion *from,
                              const motion *to, double h);
 
-/** The change of momentum over the step that goes with the mean velocity u of body b, less
- *  that of known forces (41); its Jacobian goes to s->mass. */
-void conserving_build_body(second_order *s, const motion *from,
-                           const motion *to, int b, double h,
-                           double missing[6]);
-
 /** The next round's compliances count from the impulses of the last.
  *  @return m/s or rad/s: the most that a row of a joint gave way by its. A round that
  *          begins from that slip changes nothing, and has it all the same. */
 double conserving_keep_impulses(second_order *s);
-
-/** The pose that the mean velocity u brings body b to, and its angular velocity there. */
-void conserving_turn(const second_order *s, int b, const motion *from, double h,
-                     motion *to);
 
 /** The compliance of a row that may say the same as others, as a part of its diagonal. A
  *  round's counts from the impulse of the round before, so that none is left in the end. */

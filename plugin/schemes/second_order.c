@@ -9,6 +9,7 @@
 #include "gap/real.h"
 #include "schemes/conserving.h"
 #include "schemes/taut_joints.h"
+#include "schemes/turning.h"
 
 bool second_order_reserve(second_order *s) {
   int n = s->home.n_bodies;
@@ -50,52 +51,8 @@ static double row_share(const second_order *s) {
 
 bool second_order_holds_end(const second_order *s) { return row_share(s) == 1; }
 
-/* The Jacobian of the gyroscopic torque -w x (I w): [I w]x - [w]x I, exact; or
- * its first term alone, which leaves M~ positive. */
-static void gyroscopic_jacobian(double out[9], const host_body *body,
-                                const double w[3], bool exact) {
-  double L[3];
-  mat3_apply(L, body->inertia, w);
-  const double cross[9] = {0, -L[2], L[1], L[2], 0, -L[0], -L[1], L[0], 0};
-  memcpy(out, cross, sizeof cross);
-  for (int j = 0; j < 3 && exact; j++) {
-    const double column[3] = {body->inertia[j], body->inertia[3 + j],
-                              body->inertia[6 + j]};
-    double turned[3];
-    vec3_cross(turned, w, column);
-    for (int i = 0; i < 3; i++) out[3 * i + j] -= turned[i];
-  }
-}
-
-/* True if a gyroscopic torque acts on the body: one of first order that no row acts on
- * turns as it does without forces. */
-static bool has_torque(const second_order *s, int b) {
-  return s->home.bodies[b].gyroscopic && !(s->rule->first && s->free[b]);
-}
-
-/* M~ of body b. What would take its positive definiteness away is left out. */
-static void build_mass(const second_order *s, const host_body *body, int b,
-                       double h) {
-  double *mass = s->mass + 36 * b, *turning = s->gyroscopic + 9 * b;
-  double cv = second_order_alpha(s) * h;
-  for (int leave_out = 0; leave_out < 2; leave_out++) {
-    memset(turning, 0, 9 * sizeof *turning);
-    if (has_torque(s, b))
-      gyroscopic_jacobian(turning, body, s->start_v + 6 * b + 3,
-                          s->rule->midpoint && !leave_out);
-    host_body_mass(body, mass);
-    for (int i = 0; i < 9; i++)
-      mass[6 * (3 + i / 3) + 3 + i % 3] -= cv * turning[i];
-    if (leave_out) break;
-    for (int i = 0; i < 36; i++)
-      mass[i] -= cv * (cv * s->k_q[36 * b + i] + s->k_v[36 * b + i]);
-    if (matrix6_is_positive(mass)) return;
-  }
-  s->step->out->report.jacobians_dropped++;
-}
-
 /* The impulses of everything that is not a row, into s->force: what is held, what
- * powered joints add, the gyroscopic torque, functions at both ends (21), the later of
+ * powered joints add, functions at both ends (21), the later of
  * which is taken to be `to`. */
 static bool sum_impulses(second_order *s, const world_snapshot *at,
                          const motion *from, const motion *to, double h) {
@@ -118,34 +75,89 @@ static bool sum_impulses(second_order *s, const world_snapshot *at,
   }
   for (int i = 0; i < 6 * n; i++)
     s->force[i] += h * at->bodies[i / 6].force[i % 6];
-  for (int b = 0; b < n && !s->rule->conserves; b++) {
-    const double *w = s->start_v + 6 * b + 3;
-    double momentum[3], torque[3];
-    if (!has_torque(s, b)) continue;
-    mat3_apply(momentum, at->bodies[b].inertia, w);
-    vec3_cross(torque, momentum, w);
-    vec3_add_scaled(s->force + 6 * b + 3, h, torque);
-  }
   return true;
 }
 
-/* The impulse that the last round's u lacks, M~ (u - v) / share - k~, and the mass with
- * which rows and it change u. Bodies resist a turn away from that u by what joints hold
- * them with, too (13). */
-static void build_body(const second_order *s, const world_snapshot *at, int b,
-                       double h, double missing[6]) {
+/* A mass with a part more, where that leaves it positive. @return false: it does not */
+static bool take_positive(second_order *s, double mass[36],
+                          const double part[36]) {
+  double with[36];
+  for (int i = 0; i < 36; i++) with[i] = mass[i] + part[i];
+  if (matrix6_is_positive(with)) {
+    memcpy(mass, with, sizeof with);
+    return true;
+  }
+  s->step->out->report.jacobians_dropped++;
+  return false;
+}
+
+/* The Jacobian of the gyroscopic torque -w x (I w): [I w]x - [w]x I, exact; or
+ * its first term alone, which leaves M~ positive. */
+static void gyroscopic_jacobian(double out[9], const host_body *body,
+                                const double w[3], bool exact) {
+  double L[3];
+  mat3_apply(L, body->inertia, w);
+  const double cross[9] = {0, -L[2], L[1], L[2], 0, -L[0], -L[1], L[0], 0};
+  memcpy(out, cross, sizeof cross);
+  for (int j = 0; j < 3 && exact; j++) {
+    const double column[3] = {body->inertia[j], body->inertia[3 + j],
+                              body->inertia[6 + j]};
+    double turned[3];
+    vec3_cross(turned, w, column);
+    for (int i = 0; i < 3; i++) out[3 * i + j] -= turned[i];
+  }
+}
+
+/* With M and the gyroscopic torque of `at`, whose Jacobian stands in M~, too, but for what
+ * would take its positive definiteness away. A body of first order that no row acts on
+ * turns as it does without forces. */
+static void change_at(second_order *s, const world_snapshot *at, int b,
+                      double h, double change[6]) {
   const host_body *body = &at->bodies[b];
-  const double share = row_share(s), cv = second_order_alpha(s) * h;
-  double *mass = s->mass + 36 * b, change[6], taut[9];
-  build_mass(s, body, b, h);
-  for (int i = 0; i < 36; i++) mass[i] /= share;
-  for (int i = 0; i < 6; i++)
-    change[i] = s->u[6 * b + i] - s->start_v[6 * b + i];
-  matrix6_apply(missing, mass, change);
+  const double *v = s->start_v + 6 * b, *u = s->u + 6 * b;
+  double *mass = s->mass + 36 * b, *turning = s->gyroscopic + 9 * b;
+  double d[6], L[3], torque[3];
+  const bool turns =
+      s->home.bodies[b].gyroscopic && !(s->rule->first && s->free[b]);
+  memset(turning, 0, 9 * sizeof *turning);
+  for (bool exact = s->rule->midpoint;; exact = false) {
+    host_body_mass(body, mass);
+    if (turns) gyroscopic_jacobian(turning, body, v + 3, exact);
+    for (int i = 0; i < 9; i++)
+      mass[6 * (3 + i / 3) + 3 + i % 3] -=
+          second_order_alpha(s) * h * turning[i];
+    if (!exact || matrix6_is_positive(mass)) break;
+    s->step->out->report.jacobians_dropped++;
+  }
+  for (int i = 0; i < 36; i++) mass[i] /= row_share(s);
+  for (int i = 0; i < 6; i++) d[i] = u[i] - v[i];
+  matrix6_apply(change, mass, d);
+  mat3_apply(L, body->inertia, v + 3);
+  vec3_cross(torque, L, v + 3);
+  for (int i = 0; i < 3 && turns; i++) change[3 + i] -= h * torque[i];
+}
+
+/* The impulse that the last round's u lacks, and the mass with which rows and it change u.
+ * Bodies resist a turn away from that u by what joints hold them with, too (13). */
+static void build_body(second_order *s, const world_snapshot *at,
+                       const motion *from, const motion *to, int b, double h,
+                       double missing[6]) {
+  const double share = row_share(s), part = second_order_alpha(s) * h;
+  double *mass = s->mass + 36 * b, more[36] = {0};
+  if (!s->rule->conserves)
+    change_at(s, at, b, h, missing);
+  else if (!turning_change(missing, mass, &s->home.bodies[b], &from->poses[b],
+                           &to->poses[b], s->start_v + 6 * b, s->u + 6 * b, h))
+    s->step->out->report.jacobians_dropped++;
   for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
-  taut_joints_unresolved(taut, body->inertia, s->taut + 9 * b, cv * cv);
   for (int i = 0; i < 9; i++)
-    mass[6 * (3 + i / 3) + 3 + i % 3] += taut[i] / share;
+    more[6 * (3 + i / 3) + 3 + i % 3] =
+        part * part / share * s->taut[9 * b + i];
+  if (!take_positive(s, mass, more))
+    memset(s->taut + 9 * b, 0, 9 * sizeof *s->taut);
+  for (int i = 0; i < 36; i++)
+    more[i] = -part / share * (part * s->k_q[36 * b + i] + s->k_v[36 * b + i]);
+  if (s->step->forces->first != NULL) take_positive(s, mass, more);
 }
 
 /* The velocities of a round where no row acts. */
@@ -155,10 +167,7 @@ static bool free_motion(second_order *s, const world_snapshot *at,
     double inverse[36], missing[6], change[6], *x = s->x_free + 6 * b;
     memcpy(x, s->u + 6 * b, 6 * sizeof *x);
     if (s->home.bodies[b].kinematic) continue;
-    if (s->rule->conserves)
-      conserving_build_body(s, from, to, b, h, missing);
-    else
-      build_body(s, at, b, h, missing);
+    build_body(s, at, from, to, b, h, missing);
     if (!matrix6_invert(inverse, s->mass + 36 * b))
       return outcome_fail(s->step->out,
                           "body %lu has no finite inverse of its mass",
@@ -442,20 +451,24 @@ static void turn_with_inertia(const second_order *s, const host_body *middle,
 /* Where u brings the bodies, and the velocities there. */
 static void arrive(const second_order *s, const motion *from, double h,
                    motion *to) {
-  const double share = row_share(s), beside = second_order_alpha(s) / share - 1;
+  const double share = row_share(s);
   to->time = from->time + h;
   for (int b = 0; b < s->home.n_bodies; b++) {
     const double *v = s->start_v + 6 * b, *u = s->u + 6 * b;
     double *end = to->v + 6 * b, mean[6];
     bool kinematic = s->home.bodies[b].kinematic;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
       end[i] = kinematic ? v[i] : v[i] + (u[i] - v[i]) / share;
-      mean[i] = u[i] + beside * (u[i] - v[i]);
-    }
-    if (s->rule->conserves)
-      conserving_turn(s, b, from, h, to);
-    else
+    for (int i = 0; i < 6; i++)
+      mean[i] = u[i] + (second_order_alpha(s) / share - 1) * (u[i] - v[i]);
+    if (!s->rule->conserves) {
       world_pose_move(&to->poses[b], &from->poses[b], mean, h);
+      continue;
+    }
+    world_pose_move_cayley(&to->poses[b], &from->poses[b], u, h);
+    if (!kinematic && s->home.bodies[b].gyroscopic)
+      turning_end(end + 3, &s->home.bodies[b], &from->poses[b], &to->poses[b],
+                  v + 3, u + 3);
   }
   to->carry_h = 0;
   memset(to->carry, 0, 6 * (size_t)s->home.n_bodies * sizeof *to->carry);
@@ -486,20 +499,16 @@ static bool find_taut(second_order *s, const world_snapshot *at, double h) {
 }
 
 /* J: what bodies gained by resisting a turn away from the u of the round before. */
-static double turned_work(const second_order *s, const world_snapshot *at,
-                          double h) {
+static double turned_work(const second_order *s, double h) {
   const double *x = assembly_x(s->base.assembly);
-  const double cv = second_order_alpha(s) * h, share = row_share(s);
+  const double part = second_order_alpha(s) * h;
   double work = 0;
   for (int b = 0; b < s->home.n_bodies; b++) {
-    double taut[9], change[3], torque[3];
-    if (!world_is_dynamic(&s->home, b) ||
-        !taut_joints_unresolved(taut, at->bodies[b].inertia, s->taut + 9 * b,
-                                cv * cv))
-      continue;
+    double change[3], torque[3];
+    if (!world_is_dynamic(&s->home, b)) continue;
     vec3_subtract(change, x + 6 * b + 3, s->u + 6 * b + 3);
-    mat3_apply(torque, taut, change);
-    work -= vec3_dot(torque, x + 6 * b + 3) / share;
+    mat3_apply(torque, s->taut + 9 * b, change);
+    work -= part * part / row_share(s) * vec3_dot(torque, x + 6 * b + 3);
   }
   return work;
 }
@@ -519,23 +528,20 @@ static void swap_joints(second_order *s, world_snapshot *at) {
   }
 }
 
-/* The problem of a round: that of a rule that conserves is of the last round's end `to`,
- * one of others stays as the first round has it. */
+/* The problem of a round, of where the last one's u brings the bodies. */
 static bool build_round(second_order *s, world_snapshot *at, const motion *from,
-                        const motion *to, double h, bool first, int *n_rows) {
-  if (first || s->rule->conserves) {
-    spring_step over = {.time = from->time,
-                        .h = h,
-                        .from = from->poses,
-                        .to = to->poses,
-                        .v = s->start_v,
-                        .alpha = second_order_alpha(s),
-                        .share = row_share(s)};
-    *n_rows = forces_rows(s->step->forces, &s->home, &over, s->rows,
-                          s->step->out, s->end_rows, &s->n_end);
-    if (*n_rows < 0 || !sum_impulses(s, at, from, to, h)) return false;
-  }
-  return (!s->rule->conserves || conserving_renew_joints(s, from, to, h)) &&
+                        const motion *to, double h, int *n_rows) {
+  spring_step over = {.time = from->time,
+                      .h = h,
+                      .from = from->poses,
+                      .to = to->poses,
+                      .v = s->start_v,
+                      .alpha = second_order_alpha(s),
+                      .share = row_share(s)};
+  *n_rows = forces_rows(s->step->forces, &s->home, &over, s->rows, s->step->out,
+                        s->end_rows, &s->n_end);
+  return *n_rows >= 0 && sum_impulses(s, at, from, to, h) &&
+         (!s->rule->conserves || conserving_renew_joints(s, from, to, h)) &&
          free_motion(s, at, from, to, h);
 }
 
@@ -604,16 +610,19 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
   for (int round = 1; again; round++) {
     bool over = round >= s->rule->rounds;
     s->again = round > 1;
-    arrive(s, from, turned ? second_order_alpha(s) * h : h, to);
-    if (turned &&
-        !world_read_joints_at(&s->there, &s->home, to->poses, h, s->step->out))
-      return false;
-    if (!build_round(s, at, from, to, h, round == 1, &n_rows)) return false;
+    if (turned) {
+      arrive(s, from, second_order_alpha(s) * h, to);
+      if (!world_read_joints_at(&s->there, &s->home, to->poses, h,
+                                s->step->out))
+        return false;
+    }
+    arrive(s, from, h, to);
+    if (!build_round(s, at, from, to, h, &n_rows)) return false;
     if (turned) swap_joints(s, at);
     bool solved = solve(s, at, h, n_rows);
     if (turned) swap_joints(s, at);
     if (!solved) return false;
-    double work = turned && over ? turned_work(s, at, h) : 0;
+    double work = turned && over ? turned_work(s, h) : 0;
 
     round_change change = take_over(s, h);
     /* from what is no answer no round comes to one */
@@ -628,6 +637,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     n_worse += round > 3 && !(change.share < last);
     again = !settled && !over && n_worse < MOST_WORSE;
     turned = again && taut && !conserves;
+    if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
     s->unsettled =
         conserves
             ? !settled
