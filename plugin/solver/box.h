@@ -62,6 +62,7 @@ typedef struct box_origin {
 typedef struct box_problem {
   const mlcp_problem *problem;
   int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
+  int n_limited;     /* rows of other types than BOX_FREE */
   int n_compliances; /* numbers of full_compliance */
   bool symmetric_mass;
 

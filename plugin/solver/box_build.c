@@ -321,7 +321,7 @@ static bool find_offset(const box_problem *box, graph_edge *edge) {
 static void put_graph_edges(builder *b) {
   box_problem *box = b->box;
   int row = 0;
-  box->n_compliances = 0;
+  box->n_limited = box->n_compliances = 0;
   box->n_graph_edges = box->n_body_pairs = 0;
   graph_edge *edge = NULL;
   for (int c = 0; c < b->n_drafts; c++) {
@@ -345,6 +345,7 @@ static void put_graph_edges(builder *b) {
       box->cluster_of[row] = c;
       box->normal_of[row] = follows ? box->clusters[c].first_row : row;
       box->is_friction[row] = box->type[row] == BOX_FRICTION ? -1 : 0;
+      box->n_limited += box->type[row] != BOX_FREE;
     }
     edge->end_row = row;
   }

@@ -20,7 +20,9 @@
  * with the residual to there, and further only where stages gain nothing: to where
  * the rows' own compliance settles by more than half in a stage. Stages whose
  * active set does not change reuse the factors, so that the last digits cost a
- * solve each. Where Newton's method stalls, prox goes up again.
+ * solve each; where they cost more, prox is all that is left, and goes to its end at
+ * once. Where Newton's method stalls, prox goes up again: bins of capsules need that,
+ * and that it then comes down more slowly.
  *
  * The same solves Coulomb's law itself: where a set's ellipse is a circle in the units
  * of its two rows these share one limit L = coefficient p_n + limit, one C and one A,
@@ -72,9 +74,9 @@ typedef struct continuation {
   double *v, *dv, *balance, *momentum;
   double prox, factored_prox; /* below 0: nothing is factored */
   double noise;               /* m/s: rows that miss less stay as they are */
-  int n_steps;                /* of the last stage */
   int most_changes;           /* that a step of the guess may ask for */
   bool gives_up;              /* it asked for more */
+  bool stood;                 /* the last stage changed no state */
 } continuation;
 
 /* ---- circles ------------------------------------------------------------------ */
@@ -201,12 +203,21 @@ static void take(continuation *c, const double p[]) {
 
 /* ---- impulses from slips ------------------------------------------------------ */
 
+/* Of a row's diagonal. Rows without limits change no state, and need no more of it than
+ * leaves half of the digits to impulses that follow from slips: a taut net has a
+ * thousandth of the diagonal that its rows have alone. */
+static double prox_of(const continuation *c, int row) {
+  const double regular = 1e-8;
+  return c->box->type[row] == BOX_FREE ? smaller_of(c->prox, regular) : c->prox;
+}
+
 /* sigma at velocities v. */
 static void find_slips(continuation *c) {
   const box_problem *box = c->box;
   box_relative(box, c->v, c->slip);
   for (int r = 0; r < box->n_rows; r++)
-    c->slip[r] += box->bias[r] - c->prox * box->diagonal[r] * c->anchor[r];
+    c->slip[r] +=
+        box->bias[r] - prox_of(c, r) * box->diagonal[r] * c->anchor[r];
 }
 
 /* The impulses at sigma + t of its step. */
@@ -447,7 +458,7 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
   int n_v = 6 * box->n_bodies, n_short = 0;
-  for (c->n_steps = 0; c->n_steps < MAX_STEPS; c->n_steps++) {
+  for (int k = 0; k < MAX_STEPS; k++) {
     if (work->spent > most_spent || !factor(c, p)) return false;
     find_balance(c, p);
     for (int i = 0; i < n_v; i++) c->dv[i] = -c->balance[i];
@@ -480,7 +491,7 @@ static void soften(continuation *c) {
   solve_work *work = c->work;
   const box_problem *box = c->box;
   for (int r = 0; r < box->n_rows; r++)
-    work->softness[r] = box->compliance[r] + c->prox * box->diagonal[r];
+    work->softness[r] = box->compliance[r] + prox_of(c, r) * box->diagonal[r];
   for (int k = 0; k < c->n_circles; k++) {
     double *s = work->softness + c->circles[k].row;
     s[0] = s[1] = larger_of(s[0], s[1]);
@@ -493,9 +504,9 @@ static void soften(continuation *c) {
 /* One stage from the states that stand; kept_p is its end. */
 static bool run_stage(continuation *c, double most_spent) {
   double *p = c->work->kept_p;
-  c->n_steps = 0;
   soften(c);
   int n_changed = predict(c, p);
+  c->stood = n_changed == 0;
   if (n_changed == 0) return true;
   if (n_changed < 0) return false; // no factors: no slips to go on from
   if (n_changed > c->most_changes) {
@@ -520,7 +531,7 @@ static bool pivot_stage(continuation *c) {
   box->relaxation = c->prox;
   for (int r = 0; r < box->n_rows; r++)
     box->bias[r] -= c->prox * box->diagonal[r] * anchor[r];
-  bool solved = pivots_solve(work, 150 + box->n_rows / 8);
+  bool solved = pivots_solve(work, 150 + box->n_limited / 8);
   box->relaxation = 0;
   memcpy(box->bias, c->own_bias, bytes);
   memcpy(work->kept_p, work->p, bytes);
@@ -638,8 +649,8 @@ static double last_prox_of(const box_problem *box) {
 }
 
 /* Where prox may go down to that at last, the active set is looked for there at once:
- * contacts are so soft themselves that few rows change. The rounds of conserving, at
- * 1e-9, are not: a cart on mecanum wheels takes 22 factorisations a step for 55. */
+ * contacts are so soft themselves that few rows change. Slabs of tonnes take four times
+ * the work without; walls of light bricks, at 1e-10, five times with it. */
 static const double soft_enough = 2e-9;
 
 /* The states of the iterate, from which a stage begins. */
@@ -654,47 +665,90 @@ static void begin(continuation *c, bool from_nothing) {
   }
 }
 
-/* From work->p. @return true when the target is reached. */
-static bool run(continuation *c, bool from_nothing) {
-  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 1, FEW = 3 };
+/* How prox goes down; circles, which bend, by smaller steps. */
+typedef struct schedule {
+  double of_residual; /* prox at first, and at most later */
+  double shrink;      /* the least share of prox that a stage leaves of it */
+  double missable;    /* of the residual: what rows may miss */
+} schedule;
+static const schedule of_polygons = {1e-2, 0.1, 0},
+                      of_circles = {0.1, 0.3, 1e-2};
+
+typedef struct descent {
+  schedule by;
+  double least,
+      last;      /* what prox goes down to, and where stages are idle there */
+  double failed; /* prox of the stage before where that failed, else 0 */
+  int n_idle;
+} descent;
+
+static descent start_descent(continuation *c) {
+  const double over_enough =
+      100; // pyramids and drums at rest take twice the work
+  bool curved = c->n_circles > 0;
+  descent d = {.by = curved ? of_circles : of_polygons,
+               .last = last_prox_of(c->box)};
+  bool soft = d.last >= soft_enough && !curved;
+  d.least = soft     ? d.last
+            : curved ? rigid_prox
+                     : larger_of(d.last, over_enough * c->work->enough);
+  c->prox =
+      smaller_of(larger_of(d.by.of_residual * c->work->residual, d.least), 1);
+  if (soft) c->prox = d.last;
+  return d;
+}
+
+/* The prox after a stage that brought the residual from `before` to `after`.
+ * @return false where stages gain nothing any more. */
+static bool lower_prox(continuation *c, descent *d, double before,
+                       double after) {
+  enum { MAX_IDLE = 1 };
+  double next = smaller_of(d->by.shrink * c->prox, d->by.of_residual * after);
+  if (d->failed > 0) next = larger_of(next, sqrt(c->prox * d->failed));
+  d->failed = 0;
+  d->n_idle = c->prox <= d->least && after > 0.5 * before ? d->n_idle + 1 : 0;
+  if (d->n_idle > MAX_IDLE) {
+    if (c->prox <= d->last) return false;
+    d->least = larger_of(0.1 * d->least, d->last);
+    d->n_idle = 0;
+  }
+  if (!c->stood)
+    c->prox = larger_of(next, d->least);
+  else if (after > 0.1 * before)
+    c->prox = d->last;
+  return true;
+}
+
+/* Stages from work->p, while prox goes down.
+ * @return true when the target is reached. */
+static bool descend(continuation *c, bool from_nothing) {
+  enum { MAX_STAGES = 40, MAX_FAILURES = 4, FEW = 3 };
   const bool curved = c->n_circles > 0;
-  const int hard = curved ? 0 : 8; // steps after which prox goes down gently
-  const double first_share = curved ? 0.1 : 1e-2; // of the residual, as prox
-  const double small = 1e-2; // of the residual: what rows of circles may miss
-  const double near = 0.1;   // from such a residual last digits are tried
+  const double near = 0.1; // from such a residual last digits are tried
   // where more rows than that ask for another state than they had, it was a heap's
   const double most_share = 0.1;
   const double most_work = 40; // factorisations: two interior points
-  const double usual_shrink = 0.1, hard_shrink = 0.3, growth = 10;
-  const double over_enough = 100; // times what is good enough, as prox
+  const double growth = 10;    // of prox
   // times the residual before: a stage's answer is no nearer to a solution than its
   // anchor; so much further off, slips had no digits left for its states
   const double far_off = 100;
   solve_work *work = c->work;
   const box_problem *box = c->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  const double last_prox = last_prox_of(box);
-  const double end = solve_work_cheap_end(work);
-  const bool at_once = last_prox >= soft_enough && !curved;
-  double least_prox = at_once  ? last_prox
-                      : curved ? rigid_prox
-                               : larger_of(last_prox, over_enough * end);
   double most_spent = smaller_of(work->spent + most_work, work->budget);
-  double residual = work->residual, failed_prox = 0, halved = residual;
-  int n_failures = 0, n_idle = 0;
+  double residual = work->residual, halved = residual;
+  int n_failures = 0;
+  descent descent = start_descent(c);
   c->factored_prox = -1;
   c->gives_up = false;
   memcpy(c->anchor, work->p, bytes);
-  c->prox = at_once
-                ? last_prox
-                : smaller_of(larger_of(first_share * residual, least_prox), 1);
   begin(c, from_nothing);
   for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
     c->most_changes = k == 0 && !from_nothing && !curved
                           ? (int)(most_share * box->n_rows) + FEW
                           : box->n_rows;
     c->noise = box->scale *
-               larger_of(0.1 * work->target, curved ? small * residual : 0);
+               larger_of(0.1 * work->target, descent.by.missable * residual);
     bool ok = run_stage(c, most_spent);
     if (c->gives_up) break;
     if (ok) take(c, work->kept_p);
@@ -703,44 +757,32 @@ static bool run(continuation *c, bool from_nothing) {
       halved = work->best_residual;
       most_spent = smaller_of(work->spent + most_work, work->budget);
     }
-    if (ok && work->residual <= far_off * residual) {
-      double before = residual;
-      memcpy(c->anchor, work->kept_p, bytes);
-      residual = work->residual;
-      if (residual <= work->target) {
-        refine(c);
-        return true;
-      }
-      if (!isfinite(residual) || residual <= end) break;
-      n_failures = 0;
-      double next = smaller_of(usual_shrink * c->prox, first_share * residual);
-      if (c->n_steps > hard) next = larger_of(next, hard_shrink * c->prox);
-      if (failed_prox > 0) next = larger_of(next, sqrt(c->prox * failed_prox));
-      if (curved) failed_prox = 0;
-      n_idle =
-          c->prox <= least_prox && residual > 0.5 * before ? n_idle + 1 : 0;
-      if (n_idle > MAX_IDLE && c->prox <= last_prox) break;
-      if (n_idle > MAX_IDLE) {
-        least_prox = larger_of(usual_shrink * least_prox, last_prox);
-        next = least_prox;
-        n_idle = 0;
-      }
-      c->prox = larger_of(next, least_prox);
-    } else {
+    if (!ok || !(work->residual <= far_off * residual)) {
       if (++n_failures >= MAX_FAILURES || c->prox >= 1) break;
-      failed_prox = c->prox;
-      c->prox = larger_of(growth * c->prox, first_share * residual);
+      descent.failed = c->prox;
+      c->prox = larger_of(growth * c->prox, descent.by.of_residual * residual);
       c->prox = smaller_of(c->prox, 1);
       take(c, c->anchor);
       begin(c, false);
+      continue;
     }
+    double before = residual;
+    residual = work->residual;
+    n_failures = 0;
+    memcpy(c->anchor, work->kept_p, bytes);
+    if (residual <= work->enough) {
+      refine(c);
+      break;
+    }
+    if (!isfinite(residual) || !lower_prox(c, &descent, before, residual))
+      break;
   }
   take(c, work->best_p);
-  return false;
+  return work->residual <= work->target;
 }
 
 bool continuation_solve(solve_work *work, bool from_nothing) {
-  return run(work->continuation, from_nothing);
+  return descend(work->continuation, from_nothing);
 }
 
 bool continuation_by_pivots(solve_work *work) {
@@ -843,7 +885,7 @@ bool continuation_turn(solve_work *work, double p[], mlcp_pair pairs[]) {
   work->best_residual = INFINITY;
   take(c, work->p);
   double first = work->residual;
-  if (run(c, false)) take(c, work->best_p);
+  if (descend(c, false)) take(c, work->best_p);
   if (!(work->residual < better * first)) return false;
   turn_edges(c, pairs);
   box_give_impulses(c->box, work->p, p);

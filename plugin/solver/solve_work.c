@@ -64,11 +64,7 @@ bool solve_work_spend(solve_work *work, double cost) {
 
 bool solve_work_has_few_rows(const solve_work *work) {
   enum { FEW_ROWS = 150 };
-  return work->box.n_rows <= FEW_ROWS;
-}
-
-double solve_work_cheap_end(const solve_work *work) {
-  return solve_work_has_few_rows(work) ? work->target : work->enough;
+  return work->box.n_limited <= FEW_ROWS;
 }
 
 bool solve_work_is_spent(const solve_work *work) {

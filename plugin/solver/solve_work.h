@@ -58,9 +58,6 @@ bool solve_work_spend(solve_work *work, double cost);
  *  factorisation or two, too: scenes of joints are to keep their laws to 1e-11. */
 bool solve_work_has_few_rows(const solve_work *work);
 
-/** The residual that ends a cheap stage: what will do, of few rows the target. */
-double solve_work_cheap_end(const solve_work *work);
-
 /** Not even a factorisation is left. */
 bool solve_work_is_spent(const solve_work *work);
 

@@ -95,7 +95,7 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
 static bool pivot_from_guess(solve_work *work, const double guess[]) {
   if (!solve_work_has_few_rows(work)) return false;
   take_guess(work, guess);
-  return pivots_finish(work, 50 + work->box.n_rows / 8);
+  return pivots_finish(work, 50 + work->box.n_limited / 8);
 }
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
@@ -133,17 +133,11 @@ static const struct {
  * or comes to what will do.
  * @return whether the target is reached. */
 static bool run_stages(solve_work *work, const double guess[]) {
-  // times the target: last step's impulses are good enough as they are, and what they
-  // miss adds up for a step or two before it is looked for
-  const double nearly = 10;
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   work->stage = SOLVER_STAGE_WARM;
   take_guess(work, guess);
   if (work->residual <= work->target) return true;
-  if (work->residual <=
-      smaller_of(solve_work_cheap_end(work), nearly * work->target))
-    return false;
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
     work->stage = stages[i].name;
     if (stages[i].reaches_target(work, guess)) return true;
