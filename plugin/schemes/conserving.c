@@ -118,21 +118,18 @@ static void balance(double J[2][6], const double apart[3]) {
  * @param noise  m/s or rad/s: what is slower has no direction */
 static void match_rate(const int body[2], double J[2][6], const double apart[3],
                        const double u[], double asked, double noise) {
-  const double ROUNDING = 1e-12;
   const double MOST = 0.3; /* of a row: more is no correction */
   double turning[3] = {0}, passing[3] = {0}, both[3] = {0}, turned[3];
-  double missing = asked - row_rate(J, body, u), size = 0;
+  double missing = asked - row_rate(J, body, u);
   for (int side = 0; side < 2; side++) {
     if (body[side] < 0) continue;
     const double *of = u + 6 * body[side], sign = side == 0 ? 1 : -1;
     vec3_add_scaled(passing, sign, of);
     vec3_add_scaled(turning, sign, of + 3);
     vec3_add_scaled(both, 0.5, of + 3);
-    for (int i = 0; i < 6; i++) size += fabs(J[side][i] * of[i]);
   }
   vec3_cross(turned, both, apart);
   vec3_add_scaled(passing, -1, turned);
-  if (fabs(missing) < ROUNDING * size) return;
   double least = fmax(fabs(missing) / MOST, noise);
   if (vec3_length(turning) > least) {
     double share = missing / vec3_dot(turning, turning);

@@ -600,16 +600,13 @@ static bool is_free_mechanism(const event_state *w) {
 static bool try_step(event_state *w, double *size) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool is_free = is_free_mechanism(w);
-  const int MOST_STAYED = 3;                 /* sizes in a row */
   const int MOST_FAILED = is_free ? 20 : 10; /* sizes of the host's step */
-  int n_stayed = 0;
   while (!w->crowded) {
     if (!event_try(w, *size)) return false;
     if (w->crowded || !w->s.unsettled) return true;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
-    n_stayed = w->s.stays ? n_stayed + 1 : 0;
     w->n_failed += smallest ? MOST_FAILED / 2 : 1;
-    if (n_stayed < MOST_STAYED && !smallest && w->n_failed <= MOST_FAILED) {
+    if (!smallest && w->n_failed <= MOST_FAILED) {
       *size /= 2;
       continue;
     }

@@ -588,8 +588,6 @@ static round_change take_over(second_order *s, double h) {
  * v alone has it do, and its rows are where the last round has it, as rows hold. */
 static bool settle(second_order *s, world_snapshot *at, const motion *from,
                    double h, motion *to) {
-  const int MOST_WORSE = 2; /* rounds after the first few */
-  const double STAYS = 0.9; /* of the change of the round before */
   const bool conserves = s->rule->conserves;
   const double energy = second_order_energy(s, from, from->v);
   const size_t n = (size_t)s->home.n_bodies;
@@ -598,14 +596,13 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
   bool turns = conserves || !(s->step->options->accuracy > 0);
   bool turned = false, again = true;
   double last = INFINITY;
-  int n_worse = 0, n_rows = 0;
+  int n_rows = 0;
   if (!POOL_RESERVE(s->step->pool, s->end_rows,
                     s->here->contacts.n + s->step->forces->n_springs +
                         6 * s->home.n_joints))
     return outcome_no_memory(s->step->out);
   memset(s->taut, 0, 9 * n * sizeof *s->taut);
   s->unsettled = conserves;
-  s->stays = false;
   s->n_end = 0;
   for (int round = 1; again; round++) {
     bool over = round >= s->rule->rounds;
@@ -634,16 +631,13 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
         !aimed && ((!conserves && !taut) || (change.share <= SETTLED &&
                                              slip <= SETTLED * change.fastest));
     settled |= round > 3 && change.rounding && change.share > 0.5 * last;
-    n_worse += round > 3 && !(change.share < last);
-    again = !settled && !over && n_worse < MOST_WORSE;
+    again = !settled && !over;
     turned = again && taut && !conserves;
     if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
     s->unsettled =
         conserves
             ? !settled
             : work > BROUGHT * fmax(energy, second_order_energy(s, from, s->u));
-    s->stays = s->unsettled && change.share > STAYS * last &&
-               change.share < last / STAYS;
     last = change.share;
     report->rounds = round > report->rounds ? round : report->rounds;
   }
