@@ -41,9 +41,11 @@ static void add_item(component_set *set, item_kind kind, int index) {
   set->items[set->n_items++] = (item){kind, index, -1};
 }
 
+/* A spring takes time. */
 static bool takes_contact(const assembly_request *request,
                           const world_contact *contact) {
-  return contact->active && contact_takes_part(&contact->point, request->level);
+  return contact->active &&
+         !(request->level == JOINT_LEVEL_IMPACT && contact->point.soft);
 }
 
 static void list_items(component_set *set, const assembly_request *request,

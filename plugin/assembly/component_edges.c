@@ -86,15 +86,6 @@ static double lacking(const edges_look *all) {
 
 /* --- turns ------------------------------------------------------------------ */
 
-static void copy_solution(const mlcp_problem *problem, const mlcp_solution *to,
-                          const mlcp_solution *from) {
-  memcpy(to->v, from->v, 6 * (size_t)problem->n_bodies * sizeof *to->v);
-  memcpy(to->p, from->p, (size_t)problem->n_rows * sizeof *to->p);
-  memcpy(to->beta, from->beta, 2 * (size_t)problem->n_pairs * sizeof *to->beta);
-  memcpy(to->lambda, from->lambda,
-         (size_t)problem->n_frictions * sizeof *to->lambda);
-}
-
 /* True if a set of four edges lies differently in two lists of pairs. */
 static bool is_turned(const mlcp_friction *set, const mlcp_pair a[],
                       const mlcp_pair b[]) {
@@ -131,24 +122,20 @@ bool component_edges_follow(assembly *a, component_problem *c,
   c->look = look_at_all(problem, &c->solution);
   if (c->look.n_wrong == 0 || !solver_succeeded(solve->status)) return true;
 
-  size_t n_rows = (size_t)problem->n_rows;
-  size_t size = (size_t)problem->n_pairs * sizeof(mlcp_pair);
+  double *p = c->solution.p, *best;
   mlcp_pair *first, *pairs;
-  mlcp_solution best;
-  double *guess;
+  size_t p_size = (size_t)problem->n_rows * sizeof *best;
+  size_t size = (size_t)problem->n_pairs * sizeof *pairs;
   if (!ARENA_TAKE(&a->arena, first, problem->n_pairs) ||
       !ARENA_TAKE(&a->arena, pairs, problem->n_pairs) ||
-      !ARENA_TAKE(&a->arena, guess, n_rows) ||
-      !ARENA_TAKE(&a->arena, best.v, 6 * problem->n_bodies) ||
-      !ARENA_TAKE(&a->arena, best.p, n_rows) ||
-      !ARENA_TAKE(&a->arena, best.beta, 2 * problem->n_pairs) ||
-      !ARENA_TAKE(&a->arena, best.lambda, problem->n_frictions))
+      !ARENA_TAKE(&a->arena, best, problem->n_rows))
     return false;
   memcpy(first, c->set.pairs, size);
   memcpy(pairs, c->set.pairs, size);
-  copy_solution(problem, &best, &c->solution);
+  memcpy(best, p, p_size);
 
   double before = INFINITY;
+  bool best_stands = true;
   solver_options again = *options;
   while (c->look.n_wrong > 0 && lacking(&c->look) <= worth_it * before) {
     bool turned;
@@ -159,13 +146,13 @@ bool component_edges_follow(assembly *a, component_problem *c,
     if (next.status == SOLVER_NO_MEMORY) return false;
     add_work(solve, &next);
     if (!turned) break;
+    best_stands = false;
     bool ended = solver_succeeded(next.status);
     if (!ended) {
-      memcpy(guess, c->solution.p, n_rows * sizeof *guess);
       // an answer is there: a better one may cost as much as all before it
       again.budget = fmin(options->budget - solve->work, solve->work);
       again.all_or_nothing = true;
-      next = solver_solve(a->solver, problem, &again, guess, &c->solution);
+      next = solver_solve(a->solver, problem, &again, p, &c->solution);
       add_work(solve, &next);
       if (!solver_succeeded(next.status)) break;
     }
@@ -175,11 +162,16 @@ bool component_edges_follow(assembly *a, component_problem *c,
     solve->residual = next.residual;
     solve->status = next.status;
     memcpy(pairs, c->set.pairs, size);
-    copy_solution(problem, &best, &c->solution);
+    memcpy(best, p, p_size);
+    best_stands = true;
     if (ended) break;
   }
-  memcpy(c->set.pairs, pairs, size);
-  copy_solution(problem, &c->solution, &best);
+  if (!best_stands) {
+    memcpy(c->set.pairs, pairs, size);
+    memcpy(p, best, p_size);
+    solve->residual =
+        mlcp_complete(problem, mlcp_velocity_scale(problem), &c->solution);
+  }
   report->edges_left += c->look.n_wrong;
   for (int i = 0; i < problem->n_frictions; i++)
     report->edges_turned += is_turned(&problem->frictions[i], first, pairs);

@@ -57,32 +57,6 @@ static inline double row_rate(const double J[2][6], const int body[2],
   return row_rate_of(J, body, v, 6);
 }
 
-/** Six numbers in registers. */
-typedef struct six {
-  two part[3];
-} six;
-
-KERNEL six load_six(const double x[6]) {
-  const two *at = (const two *)x;
-  return (six){{at[0], at[1], at[2]}};
-}
-
-KERNEL void store_six(six from, double x[6]) {
-  for (int k = 0; k < 3; k++) ((two *)x)[k] = from.part[k];
-}
-
-/** a . b, in two partial sums */
-KERNEL two times_six(const double a[6], six b) {
-  const two *at = (const two *)a;
-  return at[0] * b.part[0] + at[1] * b.part[1] + at[2] * b.part[2];
-}
-
-/** y += factor x */
-KERNEL void add_to_six(six *y, double factor, const double x[6]) {
-  const two *at = (const two *)x;
-  for (int k = 0; k < 3; k++) y->part[k] += factor * at[k];
-}
-
 /** A 6 x 6 matrix, row-major in memory, in registers where every loop around
  *  is unrolled. */
 typedef struct six_block {

@@ -63,12 +63,6 @@ typedef struct contact_facts {
                          to come is too small to have one; 0 for none */
 } contact_facts;
 
-/** True if a contact takes part at a level: a spring takes time. */
-static inline bool contact_takes_part(const host_contact *contact,
-                                      joint_level level) {
-  return !(level == JOINT_LEVEL_IMPACT && contact->soft);
-}
-
 /** True if the vertices and their opposites are the corners, in their order, of
  *  a convex polygon. */
 bool contact_polygon_convex(int n, const double vertex[][2]);

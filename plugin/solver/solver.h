@@ -31,7 +31,8 @@ void solver_default_options(solver_options *options);
  * Solve `problem` (which passes mlcp_check).
  *
  * @param guess     [n_rows] last step's impulses of the same rows, NAN where a
- *                  row is new; or NULL. Only a starting point.
+ *                  row is new; or NULL. Only a starting point; may be
+ *                  the solution's p.
  * @param solution  out; see solver_status for when it is written.
  */
 solver_report solver_solve(solver_workspace *workspace,

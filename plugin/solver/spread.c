@@ -58,7 +58,6 @@ KERNEL void add_outer(six_block *S, const double left[6], double factor,
 static void put_impulses(const box_problem *box, const graph_edge *edge,
                          const double p_0[], const double u[6], double p[],
                          double missing[6]) {
-  six twist = load_six(u), left = load_six(missing);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const box_cluster *cluster = &box->clusters[c];
     int first = cluster->first_row, end = first + cluster->n_rows;
@@ -66,17 +65,14 @@ static void put_impulses(const box_problem *box, const graph_edge *edge,
     for (int r = first; r < end; r++) {
       double J[6];
       box_jacobian(box, r, BOX_A, J);
-      two slip = times_six(J, twist);
-      double w =
-          (slip[0] + slip[1]) + box->compliance[r] * p_0[r] + box->bias[r];
+      double w = dot6(J, u) + box->compliance[r] * p_0[r] + box->bias[r];
       double free = p_0[r] - w / softness(box, r);
       box_row_limits(box, r, normal, &low, &high);
       p[r] = free < low ? low : free > high ? high : free;
       if (r == first && cluster->has_normal) normal = p[r];
-      add_to_six(&left, -p[r], J);
+      add_row(missing, -p[r], J);
     }
   }
-  store_six(left, missing);
 }
 
 /* How J_a' p changes with u at this p, with the sign turned. */
