@@ -625,11 +625,11 @@ static void test_what_does_not_settle_gains_nothing(void) {
       {"sliding universal", build_sliding_universal, true},
       {"transmission", build_transmission, true}};
   static const double sizes[] = {0.01, 0.03, 0.1};
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; k++) {
+    int unsettled = 0;
     for (int seed = 1; seed <= test_rounds(4); seed++) {
       mechanism m;
       double h = sizes[seed % 3], momentum[3], gained = 0;
-      int unsettled = 0;
       open_mechanism(&m, &kinds[k], "scheme=conserving", seed);
       double start = begin(&m, momentum);
       for (int i = 0; i < 60; i++) {
@@ -641,9 +641,10 @@ static void test_what_does_not_settle_gains_nothing(void) {
       if (!(gained < 1e-6))
         fprintf(stderr, "%s, h %g: gains %g\n", kinds[k].name, h, gained);
       CU_ASSERT(gained < 1e-6);
-      CU_ASSERT(unsettled > 0);
       scene_close(&m.s);
     }
+    CU_ASSERT(unsettled > 0);
+  }
 }
 
 /* A motor with little force brakes how two bodies pass each other, along a line that

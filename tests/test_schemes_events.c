@@ -352,16 +352,16 @@ static void test_contacts_are_told_of_all_impulses(void) {
     }
 }
 
-/* A motor of limited force has its velocity at the end of each step, however often the
+/* A motor, of limited force or not, has its velocity at the end of each step, however often the
  * step is tried: here for where the slab that carries it comes to rest. */
 static void test_tries_leave_motors_as_they_are(void) {
   static const char *const schemes[] = {"scheme=gap", "scheme=trapezoid",
                                         "scheme=conserving"};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 6; i++) {
     scene s;
     ode_mlcp_report report;
     int transitions = 0;
-    open_scene(&s, schemes[i], 9.81);
+    open_scene(&s, schemes[i % 3], 9.81);
     s.surface.parameters.mode = dContactApprox1;
     s.surface.parameters.mu = 0.5;
     dCreatePlane(s.space, 0, 1, 0, 0);
@@ -374,7 +374,7 @@ static void test_tries_leave_motors_as_they_are(void) {
     dJointAttach(hinge, wheel, slab);
     dJointSetHingeAnchor(hinge, 0, 0.3, 0);
     dJointSetHingeAxis(hinge, 0, 1, 0);
-    dJointSetHingeParam(hinge, dParamFMax, 100);
+    dJointSetHingeParam(hinge, dParamFMax, i < 3 ? 100 : dInfinity);
     dBodySetLinearVel(slab, 0.51, 0, 0);
     dBodySetLinearVel(wheel, 0.51, 0, 0);
     for (int k = 0; k < 40; k++) {

@@ -15,8 +15,6 @@ static const double SMALL_ERROR = 1e-6;
 struct joint_row_state {
   bool holds;        /* rigid, without bounds: it has a surface to end on */
   bool positional;   /* its error was seen to be other than 0 */
-  int number;        /* among the rows of its joint that hold */
-  int before;        /* its row at the start */
   double target;     /* velocity asked for, m/s or rad/s */
   double error;      /* at the start, */
   double kept;       /* and the part of it that stays */
@@ -26,19 +24,15 @@ struct joint_row_state {
 
 /* --- rows of joints --------------------------------------------------------- */
 
-/* The rows that hold two bodies together without bounds, in their order.
- * @return how many. */
-static int find_holding(const host_joint_rows *joint, double cfm,
-                        int index[6]) {
-  int n = 0;
-  for (unsigned i = 0; i < joint->rows.count; i++)
-    if (host_row_holds(joint, i, cfm)) index[n++] = (int)i;
-  return n;
-}
-
 static const host_joint_rows *rows_of(const world_snapshot *world, int joint) {
   int rows = world->joints[joint].rows;
   return rows >= 0 ? &world->joint_rows[rows] : NULL;
+}
+
+/* True if row i of a joint holds two bodies together without bounds. */
+static bool holds(const host_joint_rows *joint, unsigned i, double cfm) {
+  return joint != NULL && i < joint->rows.count &&
+         host_row_holds(joint, i, cfm);
 }
 
 static void prepare_joint(second_order *s, int j, double h) {
@@ -46,32 +40,27 @@ static void prepare_joint(second_order *s, int j, double h) {
   joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
   const host_joint_rows *start = rows_of(s->here, j);
   const host_joint_rows *before = rows_of(&s->before, j);
-  int index[6], index_before[6], n = find_holding(rows, s->home.cfm, index);
+  double worst = 0;
   memset(states, 0, 6 * sizeof *states);
 
-  /* a spring's force is that at the start, and what the step makes of it */
-  for (unsigned i = 0; i < rows->rows.count; i++)
+  for (unsigned i = 0; i < rows->rows.count; i++) {
+    joint_row_state *state = &states[i];
+    /* a spring's force is that at the start, and what the step makes of it */
     if ((rows->rows.cfm[i] > s->home.cfm || rows->soft[i]) && start != NULL &&
         start->rows.count == rows->rows.count)
       rows->rows.rhs[i] = start->rows.rhs[i];
-  if (before == NULL || find_holding(before, s->home.cfm, index_before) != n)
-    return;
-  double worst = 0;
-  for (int k = 0; k < n; k++) {
-    joint_row_state *state = &states[index[k]];
-    state->holds = true;
-    state->number = k;
-    state->before = index_before[k];
-    state->target = rows->rows.rhs[index[k]] - rows->correction[index[k]];
-    state->error = -h * before->correction[index_before[k]];
+    state->holds = holds(rows, i, s->home.cfm) && holds(before, i, s->home.cfm);
+    if (!state->holds) continue;
+    state->target = rows->rows.rhs[i] - rows->correction[i];
+    state->error = -h * before->correction[i];
     state->positional = state->error != 0;
     worst = fmax(worst, fabs(state->error));
   }
   /* a part of the host's step takes away what is small to it: all in next to no time
    * would be a velocity */
   double small = SMALL_ERROR * h / s->step->step_size;
-  for (int k = 0; k < n && worst > small; k++)
-    states[index[k]].kept = states[index[k]].error;
+  for (unsigned i = 0; i < rows->rows.count && worst > small; i++)
+    states[i].kept = states[i].error;
 }
 
 /* From the second to the first body at the middle of the step; 0 where one of
@@ -118,7 +107,6 @@ static void balance(double J[2][6], const double apart[3]) {
  * @param noise  m/s or rad/s: what is slower has no direction */
 static void match_rate(const int body[2], double J[2][6], const double apart[3],
                        const double u[], double asked, double noise) {
-  const double MOST = 0.3; /* of a row: more is no correction */
   double turning[3] = {0}, passing[3] = {0}, both[3] = {0}, turned[3];
   double missing = asked - row_rate(J, body, u);
   for (int side = 0; side < 2; side++) {
@@ -130,12 +118,11 @@ static void match_rate(const int body[2], double J[2][6], const double apart[3],
   }
   vec3_cross(turned, both, apart);
   vec3_add_scaled(passing, -1, turned);
-  double least = fmax(fabs(missing) / MOST, noise);
-  if (vec3_length(turning) > least) {
+  if (vec3_length(turning) > noise) {
     double share = missing / vec3_dot(turning, turning);
     vec3_add_scaled(J[0] + 3, share, turning);
     vec3_add_scaled(J[1] + 3, -share, turning);
-  } else if (vec3_length(passing) > least) { /* test_schemes_conserving */
+  } else if (vec3_length(passing) > noise) { /* test_schemes_conserving */
     double share = missing / vec3_dot(passing, passing);
     for (int i = 0; i < 3; i++) passing[i] *= share;
     add_balanced(J, apart, passing);
@@ -198,7 +185,6 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
   const host_joint_rows *before = rows_of(&s->before, j);
   const host_joint_rows *after = rows_of(&s->there, j);
-  int index[6], n = after != NULL ? find_holding(after, s->home.cfm, index) : 0;
   bool two = world_is_dynamic(&s->home, body[0]) &&
              world_is_dynamic(&s->home, body[1]);
   double apart[3];
@@ -206,15 +192,14 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
     double(*J)[6] = rows->rows.J[i];
-    if (!state->holds || state->number >= n) {
+    if (!state->holds || !holds(after, i, s->home.cfm)) {
       if (two) balance(J, apart);
       continue;
     }
-    int k = index[state->number];
-    double error = -h * after->correction[k], *rhs = &rows->rows.rhs[i];
+    double error = -h * after->correction[i], *rhs = &rows->rows.rhs[i];
     state->positional |= error != 0;
-    mean_row(s, from, to, h, j, state, before->rows.J[state->before],
-             after->rows.J[k], error, J);
+    mean_row(s, from, to, h, j, state, before->rows.J[i], after->rows.J[i],
+             error, J);
     double compliance = fmax(conserving_compliance(s, body, J),
                              fmin(s->home.cfm, HOST_DEFAULT_CFM) / h);
     *rhs = state->positional

@@ -563,7 +563,6 @@ static round_change take_over(second_order *s, double h) {
     far = fmax(far, vec3_length(s->home.bodies[b].position));
   /* no error of a joint is known better than to the rounding of positions */
   double slow = ROUNDING * (far + 1) / (h * SETTLED);
-  double slow_in_double = slow * (DBL_EPSILON / REAL_EPSILON);
   for (int b = 0; b < s->home.n_bodies; b++)
     for (int half = 0; half < 2; half++) {
       double d[3];
@@ -576,8 +575,7 @@ static round_change take_over(second_order *s, double h) {
   bool rounding = true;
   for (int half = 0; half < 2; half++)
     rounding &=
-        change[half] < SETTLED * fmax(OF_SOLVES * (most[half] + slow_in_double),
-                                      OF_POSITIONS * (most[half] + slow));
+        change[half] < SETTLED * (OF_SOLVES * most[half] + OF_POSITIONS * slow);
   return (round_change){
       fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow)),
       fmax(most[0], most[1]) + slow, rounding};
@@ -630,7 +628,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     bool settled =
         !aimed && ((!conserves && !taut) || (change.share <= SETTLED &&
                                              slip <= SETTLED * change.fastest));
-    settled |= round > 3 && change.rounding && change.share > 0.5 * last;
+    settled |= change.rounding && change.share > 0.5 * last;
     again = !settled && !over;
     turned = again && taut && !conserves;
     if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
