@@ -131,7 +131,8 @@ static double most_hair(dGeomID one, dGeomID other, double way) {
 }
 
 /* Leave those of `count` contacts that touch but for a hair: of a face at depth 0
- * rounding opens a corner. */
+ * rounding opens a corner, and what covers a seam must be heard of
+ * (tests/test_preload_floors.sh). */
 static int keep_touching(dGeomID one, dGeomID other, double way,
                          dContactGeom *contacts, int skip, int count) {
   int left = 0;

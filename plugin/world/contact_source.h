@@ -12,8 +12,9 @@
  *
  * The host tells of what overlaps. A structure at rest has hundreds of points that
  * touch without carrying anything; rounding decides in each step which of them are
- * told, and each change asks for another distribution of the load. Rings of bricks
- * take six times the time without what is kept, towers of cards twice the solves.
+ * told, and each change asks for another distribution of the load. Houses of cards of
+ * four and five levels take 1.6 to 11 times the work without what is kept; brick walls
+ * and rings take as much.
  *
  * What is kept needs no geoms, so it holds for any program's contacts and no pointer
  * of the program is followed. It is safe since what carries load is pressed to the
