@@ -159,13 +159,12 @@ typedef struct world_stepper {
   contact_entry *entries; /* of this step, */
   contact_memory memory;  /* and of the last */
   island_result *islands;
-  size_t n_islands;
+  size_t n_islands, n_bodies;
 
   island_threads threads;
   contact_source contacts;
   force_list forces;
   step_sweep sweep;
-  dBodyID *moved; /* of the step in hand: its bodies, */
   double *u;      /* what moves them, */
   double *start;  /* how fast they were before the step, */
   double *kept;   /* and what they keep where some are held, */
@@ -286,17 +285,15 @@ static bool sweeps(const world_stepper *stepper) {
           stepper->contacts.function == NULL);
 }
 
-static bool reserve_results(world_stepper *stepper, size_t n_islands,
-                            size_t n_bodies, size_t n_joints) {
+static bool reserve_results(world_stepper *stepper, size_t n_bodies,
+                            size_t n_joints) {
   memory_pool *pool = &stepper->pool;
-  return POOL_RESERVE(pool, stepper->islands, n_islands) &&
-         POOL_RESERVE(pool, stepper->bodies, n_bodies) &&
+  return POOL_RESERVE(pool, stepper->bodies, n_bodies) &&
          POOL_RESERVE(pool, stepper->joints, n_joints) &&
          POOL_RESERVE(pool, stepper->entries, n_joints) &&
          contact_memory_reserve(&stepper->memory, pool, (int)n_joints) &&
          (!sweeps(stepper) ||
-          (POOL_RESERVE(pool, stepper->moved, n_bodies) &&
-           POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
+          (POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->start, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->kept, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->shares, n_bodies) &&
@@ -434,26 +431,12 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   HOLD_TRAPS;
   world_stepper *stepper = context;
   size_t n_bodies = 0, n_joints = 0;
-  for (size_t i = 0; i < n_islands; i++) {
-    n_bodies += islands[i].bodies_count;
-    n_joints += islands[i].joints_count;
-  }
   stepper->begun = true;
   stepper->step_size = step_size;
   stepper->n_islands = 0;
-  stepper->kinetic_energy = stepper->potential_energy = 0;
-  if (!reserve_results(stepper, n_islands, n_bodies, n_joints) ||
-      !forces_drop_gone(&stepper->forces, stepper->source, world))
-    return 0;
-  forces_hold(&stepper->forces);
-
-  if (stepper->options.measure)
-    stepper->start_power = forces_power(&stepper->forces, stepper->time);
-
-  stepper->n_islands = n_islands;
-  stepper->host_islands = islands;
   stepper->swept = false;
-  n_bodies = n_joints = 0;
+  stepper->kinetic_energy = stepper->potential_energy = 0;
+  if (!POOL_RESERVE(&stepper->pool, stepper->islands, n_islands)) return 0;
   for (size_t i = 0; i < n_islands; i++) {
     island_result *island = &stepper->islands[i];
     island->first_body = n_bodies;
@@ -463,6 +446,17 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
     n_bodies += islands[i].bodies_count;
     n_joints += islands[i].joints_count;
   }
+  if (!reserve_results(stepper, n_bodies, n_joints) ||
+      !forces_drop_gone(&stepper->forces, stepper->source, world))
+    return 0;
+  forces_hold(&stepper->forces);
+
+  if (stepper->options.measure)
+    stepper->start_power = forces_power(&stepper->forces, stepper->time);
+
+  stepper->n_islands = n_islands;
+  stepper->n_bodies = n_bodies;
+  stepper->host_islands = islands;
   return n_islands == 0 || stepper->scheme->by_island ||
          solve_first(stepper, islands, n_islands);
 }
@@ -515,26 +509,21 @@ static void set_velocity(dBodyID body, const double v[6]) {
   dBodySetAngularVel(body, v[3], v[4], v[5]);
 }
 
-static void set_velocities(const world_stepper *stepper,
-                           const dStepperIsland *island) {
-  const body_result *bodies =
-      stepper->bodies + stepper->islands[island->index].first_body;
-  for (unsigned b = 0; b < island->bodies_count; b++) {
-    dBodyID body = island->bodies[b];
-    const double *v = bodies[b].v;
-    if (!bodies[b].kinematic) set_velocity(body, v);
-  }
+/* The host has the bodies of all islands in one array. */
+static dBodyID const *bodies_of(const world_stepper *stepper) {
+  return stepper->host_islands[0].bodies;
 }
 
-static void read_start(world_stepper *stepper) {
-  double *v = stepper->start;
-  for (size_t i = 0; i < stepper->n_islands; i++)
-    for (unsigned b = 0; b < stepper->host_islands[i].bodies_count;
-         b++, v += 6) {
-      dBodyID body = stepper->host_islands[i].bodies[b];
-      real_read(v, dBodyGetLinearVel(body), 3);
-      real_read(v + 3, dBodyGetAngularVel(body), 3);
+static void set_velocities(world_stepper *stepper) {
+  for (size_t b = 0; b < stepper->n_bodies; b++) {
+    dBodyID body = bodies_of(stepper)[b];
+    const body_result *result = &stepper->bodies[b];
+    if (sweeps(stepper)) {
+      real_read(stepper->start + 6 * b, dBodyGetLinearVel(body), 3);
+      real_read(stepper->start + 6 * b + 3, dBodyGetAngularVel(body), 3);
     }
+    if (!result->kinematic) set_velocity(body, result->v);
+  }
 }
 
 /* The ways stay. */
@@ -553,7 +542,7 @@ static void hold_island(world_stepper *stepper, const sweep_request *request,
       result->motion[k] =
           stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
     result->moved = true;
-    if (!result->kinematic) set_velocity(stepper->moved[b], result->v);
+    if (!result->kinematic) set_velocity(bodies_of(stepper)[b], result->v);
   }
 }
 
@@ -563,28 +552,21 @@ static bool hold_what_would_pass(world_stepper *stepper) {
   step_sweep *sweep = &stepper->sweep;
   sweep_request request = {.world = stepper->host_islands[0].world,
                            .step_size = stepper->step_size,
-                           .contacts = &stepper->contacts};
-  for (size_t i = 0; i < stepper->n_islands; i++)
-    request.n_bodies += (int)stepper->host_islands[i].bodies_count;
-  int n = 0;
-  for (size_t i = 0; i < stepper->n_islands; i++)
-    for (unsigned b = 0; b < stepper->host_islands[i].bodies_count; b++, n++) {
-      const body_result *result = &stepper->bodies[n];
-      stepper->moved[n] = stepper->host_islands[i].bodies[b];
-      for (int k = 0; k < 6; k++)
-        stepper->u[6 * n + k] =
-            result->v[k] + (result->moved ? result->motion[k] : 0);
-    }
-  request.bodies = stepper->moved;
-  request.u = stepper->u;
+                           .contacts = &stepper->contacts,
+                           .bodies = bodies_of(stepper),
+                           .n_bodies = (int)stepper->n_bodies,
+                           .u = stepper->u};
+  for (size_t b = 0; b < stepper->n_bodies; b++) {
+    const body_result *result = &stepper->bodies[b];
+    for (int k = 0; k < 6; k++)
+      stepper->u[6 * b + k] =
+          result->v[k] + (result->moved ? result->motion[k] : 0);
+  }
   if (!step_sweep_run(sweep, &request, stepper->shares, &stepper->held))
     return false;
-  size_t first = 0;
-  for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++) {
-    hold_island(stepper, &request, first,
+  for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++)
+    hold_island(stepper, &request, stepper->islands[i].first_body,
                 stepper->host_islands[i].bodies_count);
-    first += stepper->host_islands[i].bodies_count;
-  }
   return true;
 }
 
@@ -594,9 +576,7 @@ static void start_commit(world_stepper *stepper) {
   stepper->swept = true;
   stepper->sweep.queries = stepper->held = 0;
   stepper->sweep.work = 0;
-  if (sweeps(stepper)) read_start(stepper);
-  for (size_t i = 0; i < stepper->n_islands; i++)
-    set_velocities(stepper, &stepper->host_islands[i]);
+  set_velocities(stepper);
   if (!sweeps(stepper)) return;
   outcome *out = &stepper->islands[0].out;
   if (!hold_what_would_pass(stepper) && out->warning[0] == '\0')
