@@ -680,6 +680,9 @@ static bool reserve_bodies(event_state *w) {
   int n = w->s.home.n_bodies;
   return second_order_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->ids, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->held_shares, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->way_v, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->jump, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->stiff, n) &&
            ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
@@ -729,6 +732,7 @@ static void start_step(event_state *w) {
     for (int i = 0; i < 6; i++)
       w->jump[6 * b + i] =
           body->kinematic && known != NULL ? body->v[i] - known->v[i] : 0;
+    w->ids[b] = body->id;
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;

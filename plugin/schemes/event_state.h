@@ -92,11 +92,14 @@ typedef struct event_state {
   world_pose *coarse; /* [home's bodies] where they end with fewer substeps */
   body_memory *ends;  /* [n_ends] all bodies, of the step in hand */
   int n_ends;
-  step_sweep sweep;   /* of fast bodies: */
-  double sweep_share; /* where they meet in the trial step; */
-  bool meets;         /* that is its first collision */
-  bool curves;        /* has joints */
-  bool warned;        /* of what the scheme cannot do */
+  dBodyID *ids;        /* [n_bodies] */
+  double *held_shares; /* [n_bodies] see step_sweep_hold; */
+  double *way_v;       /* [6 n_bodies] velocities at its way's end */
+  step_sweep sweep;    /* of fast bodies: */
+  double sweep_share;  /* where they meet in the trial step; */
+  bool meets;          /* that is its first collision */
+  bool curves;         /* has joints */
+  bool warned;         /* of what the scheme cannot do */
 
   event_log log; /* of the last step */
 

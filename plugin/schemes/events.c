@@ -47,12 +47,15 @@ static bool log_contact(event_state *w, int k, ode_mlcp_event_change change) {
 
 /* --- fast bodies ------------------------------------------------------------ */
 
-static sweep_way way_of(event_state *w) {
-  return (sweep_way){.home = &w->s.home,
+static sweep_way way_of(event_state *w, double seconds) {
+  return (sweep_way){.world = w->s.step->world,
+                     .home = &w->s.home,
+                     .n_bodies = w->s.home.n_bodies,
+                     .bodies = w->ids,
                      .from = &w->now,
                      .to = &w->next,
                      .contacts = w->s.step->contacts,
-                     .step_size = w->s.step->step_size};
+                     .seconds = seconds};
 }
 
 static bool sweeps(const event_state *w) {
@@ -60,20 +63,31 @@ static bool sweeps(const event_state *w) {
 }
 
 bool events_look_for_fast(event_state *w) {
-  const sweep_way way = way_of(w);
+  /* what goes half as far already meets another side than the one it is found
+   * over at the end, and its rates there say nothing of the way */
+  const double EARLIER = 2;
+  const sweep_way way = way_of(w, EARLIER * w->s.step->step_size);
   w->sweep.pool = w->s.step->pool;
   w->sweep.n_pairs = 0;
   return !sweeps(w) || !w->s.step->options->events ||
-         step_sweep_start(&w->sweep, &way) || outcome_no_memory(w->s.step->out);
+         step_sweep_find(&w->sweep, &way) || outcome_no_memory(w->s.step->out);
 }
 
 bool events_hold(event_state *w) {
-  sweep_way way = way_of(w);
-  int n_held;
+  int n = w->s.home.n_bodies, n_held;
+  const double h = w->next.time - w->now.time;
+  motion from = w->now, to = w->next;
+  sweep_way way = way_of(w, h);
+  way.from = &from;
+  way.to = &to;
+  from.v = w->s.u;
+  to.v = w->way_v;
   if (!sweeps(w)) return true;
-  way.step_size = w->next.time - w->now.time;
-  if (!step_sweep_hold(&w->sweep, &way, w->s.u, &n_held))
+  motion_lead(&from, &to, n, h);
+  if (!step_sweep_hold(&w->sweep, &way, w->held_shares, &n_held))
     return outcome_no_memory(w->s.step->out);
+  (void)step_sweep_keep(&way, w->held_shares, w->now.v, 0, (unsigned)n,
+                        w->next.v);
   event_report(w)->held += n_held;
   return true;
 }
@@ -81,7 +95,7 @@ bool events_hold(event_state *w) {
 double events_longest(event_state *w) {
   const double MOST = 0.5; /* rad: further, a turn is not known by its ends */
   if (w->sweep.n_pairs == 0) return INFINITY;
-  const sweep_way way = way_of(w);
+  const sweep_way way = way_of(w, 0);
   double longest = MOST / step_sweep_turning(&w->sweep, &way);
   return fmax(longest, 1e-3 * w->s.step->step_size);
 }
@@ -109,7 +123,7 @@ static sweep_sight seen(const event_state *w, const world_contact *contact) {
 /* What spins past a mesh would be asked about for ever: half of the budget is what all
  * trials may take. */
 static bool sweep_fast(event_state *w, double together, double *share) {
-  const sweep_way way = way_of(w);
+  const sweep_way way = way_of(w, 0);
   ode_mlcp_report *report = event_report(w);
   double left = 0.5 * w->s.step->options->budget - report->solver_work;
   if (!step_sweep_first(&w->sweep, &way, left, touch, w, together, share))

@@ -24,6 +24,17 @@ void motion_copy(motion *to, const motion *from, int n_bodies) {
   to->carry_h = from->carry_h;
 }
 
+void motion_lead(const motion *from, motion *to, int n_bodies, double h) {
+  to->time = from->time + h;
+  for (int b = 0; b < n_bodies; b++) {
+    double way[6];
+    vec3_subtract(way, to->poses[b].position, from->poses[b].position);
+    turn_between(way + 3, from->poses[b].quaternion, to->poses[b].quaternion);
+    for (int i = 0; i < 6; i++)
+      to->v[6 * b + i] = 2 / h * way[i] - from->v[6 * b + i];
+  }
+}
+
 double motion_radius(const world_snapshot *world, const double v[], double h) {
   double fastest = world->gravity * h;
   for (int b = 0; b < world->n_bodies; b++)

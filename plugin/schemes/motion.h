@@ -19,6 +19,11 @@ typedef struct motion {
 bool motion_take(motion *m, arena *arena, int n_bodies);
 void motion_copy(motion *to, const motion *from, int n_bodies);
 
+/** Give `to` the time, h later, and the velocities with which bodies that leave at those of
+ *  `from` come to their poses there with a constant acceleration: what goes straight turns as
+ *  fast as it is said to, at first, however the host turns it. */
+void motion_lead(const motion *from, motion *to, int n_bodies, double h);
+
 /**
  * The cubic Hermite interpolant (PAGT 7.2): poses and velocities of both ends
  * are met; turns are interpolated as rotation vectors from the start.

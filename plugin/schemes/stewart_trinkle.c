@@ -52,6 +52,7 @@ typedef struct stewart_trinkle {
   double *before_impulse; /* and their impulses [6 n] */
   world_matcher matcher;
   host_body *moved; /* masses and forces of the pass */
+  motion from, to;  /* how bodies would go, */
   motion guess;     /* where the contacts are linearised, and its velocity */
   motion end;
   double *v, *force, *x_free; /* [6 n_bodies] */
@@ -86,6 +87,8 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
           ARENA_TAKE(&s->base.arena, s->k_q, 36 * n_pushed) &&
           ARENA_TAKE(&s->base.arena, s->k_v, 36 * n_pushed) &&
           ARENA_TAKE(&s->base.arena, s->springs, step->forces->n_springs) &&
+          motion_take(&s->from, &s->base.arena, n) &&
+          motion_take(&s->to, &s->base.arena, n) &&
           motion_take(&s->guess, &s->base.arena, n) &&
           motion_take(&s->end, &s->base.arena, n)) ||
          outcome_no_memory(out);
@@ -420,8 +423,9 @@ static double distance_from_guess(const stewart_trinkle *s) {
 static bool look(stewart_trinkle *s, outcome *out) {
   double h = s->home.settings.step_size;
   for (int b = 0; b < s->home.n_bodies; b++)
-    world_pose_advance(&s->guess.poses[b], &s->home.bodies[b],
-                       s->guess.v + 6 * b, h);
+    if (!is_held(s, b))
+      world_pose_advance(&s->guess.poses[b], &s->home.bodies[b],
+                         s->guess.v + 6 * b, h);
   return world_read_at(&s->ahead, &s->home, s->guess.poses, h,
                        s->home.settings.margin, out);
 }
@@ -434,23 +438,32 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
   memcpy(s->guess.v, s->v, 6 * (size_t)n * sizeof *s->guess.v);
   if (!step->options->sweep || step->contacts->function == NULL)
     return look(s, step->out);
-  for (int b = 0; b < n; b++) s->ids[b] = s->home.bodies[b].id;
+  for (int b = 0; b < n; b++) {
+    s->ids[b] = s->home.bodies[b].id;
+    s->from.poses[b] = world_pose_of(&s->home.bodies[b]);
+    world_pose_advance(&s->to.poses[b], &s->home.bodies[b], s->v + 6 * b,
+                       step->step_size);
+  }
+  memcpy(s->from.v, s->v, 6 * (size_t)n * sizeof *s->v);
+  motion_lead(&s->from, &s->to, n, step->step_size);
   s->sweep.pool = step->pool;
-  const sweep_request request = {.world = step->world,
-                                 .step_size = step->step_size,
-                                 .n_bodies = n,
-                                 .bodies = s->ids,
-                                 .u = s->v,
-                                 .contacts = step->contacts};
-  if (!step_sweep_run(&s->sweep, &request, s->shares, &n_held))
+  const sweep_way way = {.world = step->world,
+                         .n_bodies = n,
+                         .bodies = s->ids,
+                         .from = &s->from,
+                         .to = &s->to,
+                         .contacts = step->contacts,
+                         .seconds = step->step_size};
+  if (!step_sweep_hold(&s->sweep, &way, s->shares, &n_held))
     return outcome_no_memory(step->out);
   for (;;) {
     for (int b = 0; b < n; b++)
-      for (int i = 6 * b; i < 6 * b + 6; i++)
-        s->guess.v[i] = s->shares[b] * s->v[i];
+      if (is_held(s, b))
+        motion_body_between(&s->guess.poses[b], NULL, &s->from, &s->to, b,
+                            s->shares[b]);
     if (!look(s, step->out)) return false;
-    if (!step_sweep_find_turned(&s->sweep, &request, &s->ahead.contacts,
-                                s->shares, &n_turned))
+    if (!step_sweep_find_turned(&s->sweep, &way, &s->ahead.contacts, s->shares,
+                                &n_turned))
       return outcome_no_memory(step->out);
     if (n_turned == 0) break;
   }

@@ -21,16 +21,15 @@ static const double SEEN = 0.02;
 static const double OF_MESH = 0.05;
 
 struct sweep_body {
-  host_body start; /* pose and id alone */
-  double u[6];     /* what moves it */
-  double h;        /* s */
-  bool exact;      /* as sweep_request.turns_exactly */
-  double way;      /* m: how far its centre goes, */
-  double turning;  /* rad: and how far it turns */
-  double stops;    /* share of its way at which it is held */
-  bool fast, moves;
-  const sweep_way *along; /* NULL: u and the host's rule */
-  int number;             /* in its home */
+  dBodyID id;
+  unsigned long serial;
+  double position[3], rotation[9]; /* where its geoms are */
+  double way;                      /* m: how far its centre may go, */
+  double turning;                  /* rad: and how far it may turn */
+  double stops;                    /* share of its way at which it is held */
+  bool kinematic, fast;
+  const sweep_way *along;
+  int number; /* there */
 };
 
 struct sweep_pair {
@@ -39,10 +38,15 @@ struct sweep_pair {
   gap_extent extent[2];
   double inner; /* m: half the thickness of what is fast */
   gap_sweep_result found;
-  bool kept_apart; /* by hard contacts: what overlaps is held, too */
-  bool done;
+  bool kept_apart;   /* by hard contacts: what overlaps is held, too */
+  bool done, asked;  /* held; found is known */
   bool apart, meets; /* see sweep_sight */
 };
+
+static void set_velocity(dBodyID id, const double v[6]) {
+  dBodySetLinearVel(id, v[0], v[1], v[2]);
+  dBodySetAngularVel(id, v[3], v[4], v[5]);
+}
 
 /* --- the bodies ----------------------------------------------------------- */
 
@@ -50,24 +54,23 @@ static double inner_of(const gap_extent *extent) {
   return extent->inner > 0 ? extent->inner : OF_MESH * extent->size;
 }
 
-static void read_body(sweep_body *body, const sweep_request *request, int b) {
-  dBodyID id = request->bodies[b];
-  const double *u = request->u + 6 * b, h = request->step_size;
+static void read_body(sweep_body *body, const sweep_way *way, int b) {
+  dBodyID id = way->bodies[b];
+  const double *v = way->from->v + 6 * b;
+  double quaternion[4];
   memset(body, 0, sizeof *body);
-  body->start.id = id;
-  body->start.serial = dBodyGetSerial(id);
-  body->start.kinematic = dBodyIsKinematic(id);
-  real_read(body->start.position, dBodyGetPosition(id), 3);
-  const dReal *q = dBodyGetQuaternion(id);
-  for (int i = 0; i < 4; i++) body->start.quaternion[i] = q[i];
-  quaternion_to_rotation(body->start.rotation, body->start.quaternion);
-  memcpy(body->u, u, sizeof body->u);
-  body->h = h;
-  body->exact = request->turns_exactly;
+  body->id = id;
+  body->serial = dBodyGetSerial(id);
+  body->kinematic = dBodyIsKinematic(id);
+  body->along = way;
+  body->number = b;
+  real_read(body->position, dBodyGetPosition(id), 3);
+  real_read(quaternion, dBodyGetQuaternion(id), 4);
+  quaternion_to_rotation(body->rotation, quaternion);
   body->stops = 1;
-  body->way = h * vec3_length(u);
-  body->turning = h * fmin(vec3_length(u + 3), dBodyGetMaxAngularSpeed(id));
-  body->moves = body->way > 0 || body->turning > 0;
+  body->way = way->seconds * vec3_length(v);
+  body->turning =
+      way->seconds * fmin(vec3_length(v + 3), dBodyGetMaxAngularSpeed(id));
 }
 
 /* m: of the box around a geom, its longest side. */
@@ -84,14 +87,14 @@ static double size_of(dGeomID geom) {
 /* Find whether a body goes further than half its own thickness. @return gap_status */
 static int find_fast(gap_context *gaps, sweep_body *body) {
   const double THINNEST = 1e-3; /* of its size: what goes less is slow */
-  for (dGeomID geom = dBodyGetFirstGeom(body->start.id);
-       geom != NULL && !body->fast && !body->start.kinematic;
+  for (dGeomID geom = dBodyGetFirstGeom(body->id);
+       geom != NULL && !body->fast && !body->kinematic;
        geom = dBodyGetNextGeom(geom)) {
     gap_extent extent;
     if (dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass) continue;
     double size = size_of(geom);
     if (body->way + body->turning * size <= THINNEST * size) continue;
-    int status = gap_extent_find(gaps, geom, body->start.position, &extent);
+    int status = gap_extent_find(gaps, geom, body->position, &extent);
     if (status == GAP_NO_MEMORY) return status;
     body->fast = status == GAP_OK && /* else a class without a gap */
                  body->way + body->turning * extent.reach > inner_of(&extent);
@@ -103,22 +106,20 @@ static int find_fast(gap_context *gaps, sweep_body *body) {
 static int find_body(const step_sweep *sweep, dBodyID id) {
   int b =
       id != NULL ? serial_table_find(&sweep->index, dBodyGetSerial(id)) : -1;
-  return b >= 0 && sweep->bodies[b].start.id == id ? b : -1;
+  return b >= 0 && sweep->bodies[b].id == id ? b : -1;
 }
 
-/* @param any  out: any is fast; else there is nothing to be done: most steps end here */
-static bool read_bodies(step_sweep *sweep, const sweep_request *request,
-                        bool *any) {
-  int n = sweep->n_bodies = request->n_bodies;
-  sweep->n_fast = 0;
+/* Most steps end here, with none that is fast. */
+static bool read_bodies(step_sweep *sweep, const sweep_way *way) {
+  int n = sweep->n_bodies = way->n_bodies;
+  sweep->n_fast = sweep->n_pairs = 0;
   if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n)) return false;
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
-    read_body(body, request, b);
+    read_body(body, way, b);
     if (find_fast(sweep->gaps, body) != GAP_OK) return false;
     sweep->n_fast += body->fast;
   }
-  *any = sweep->n_fast > 0;
   return true;
 }
 
@@ -129,7 +130,7 @@ static bool index_bodies(step_sweep *sweep) {
     return false;
   serial_table_start(&sweep->index, n);
   for (int b = 0; b < sweep->n_bodies; b++)
-    serial_table_add(&sweep->index, sweep->bodies[b].start.serial, b);
+    serial_table_add(&sweep->index, sweep->bodies[b].serial, b);
   return true;
 }
 
@@ -149,7 +150,7 @@ static bool find_components(step_sweep *sweep, dWorldID world) {
         joints[j].contact == NULL && host_joint_steps(&joints[j], false);
     for (int side = 0; side < 2; side++) {
       body[side] = find_body(sweep, joints[j].body[side]);
-      ties &= body[side] >= 0 && !sweep->bodies[body[side]].start.kinematic;
+      ties &= body[side] >= 0 && !sweep->bodies[body[side]].kinematic;
     }
     if (ties) unite_sets(sweep->component, body[0], body[1]);
   }
@@ -173,16 +174,19 @@ static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
   return NULL;
 }
 
+/* Of a geom where it is placed now. */
+static int find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
+  double about[3] = {0};
+  dBodyID body = dGeomGetBody(geom);
+  if (body != NULL) real_read(about, dBodyGetPosition(body), 3);
+  return gap_extent_find(sweep->gaps, geom, about, extent);
+}
+
 /* @param known  out: gaps between the two can be asked for */
 static int find_extents(step_sweep *sweep, sweep_pair *pair, bool *known) {
-  static const double origin[3] = {0, 0, 0};
   int status = GAP_OK;
-  for (int side = 0; side < 2 && status == GAP_OK; side++) {
-    int b = pair->body[side];
-    status = gap_extent_find(sweep->gaps, pair->geom[side],
-                             b >= 0 ? sweep->bodies[b].start.position : origin,
-                             &pair->extent[side]);
-  }
+  for (int side = 0; side < 2 && status == GAP_OK; side++)
+    status = find_extent(sweep, pair->geom[side], &pair->extent[side]);
   *known = status == GAP_OK;
   return status == GAP_NO_MEMORY ? status : GAP_OK;
 }
@@ -275,13 +279,13 @@ static int look_around(step_sweep *sweep, const sweep_body *body, dGeomID geom,
   if (space == NULL || dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass ||
       !dGeomIsEnabled(geom))
     return GAP_OK;
-  int status =
-      gap_extent_find(sweep->gaps, geom, body->start.position, &extent);
+  int status = find_extent(sweep, geom, &extent);
   if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
   dGeomGetAABB(geom, box);
   double turns = fmin(body->turning, M_PI) * extent.reach;
   for (int i = 0; i < 3; i++) {
-    double way = body->h * body->u[i];
+    double way =
+        body->along->seconds * body->along->from->v[6 * body->number + i];
     double low = box[2 * i] + fmin(way, 0) - turns;
     double high = box[2 * i + 1] + fmax(way, 0) + turns;
     centre[i] = 0.5 * (low + high);
@@ -303,7 +307,7 @@ static int find_pairs_in_spaces(step_sweep *sweep, bool soft_world) {
   for (int b = 0; b < sweep->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
     if (!is_held_by_sweep(sweep, b)) continue;
-    for (dGeomID geom = dBodyGetFirstGeom(body->start.id); geom != NULL;
+    for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL;
          geom = dBodyGetNextGeom(geom)) {
       int status = look_around(sweep, body, geom, soft_world);
       if (status != GAP_OK) return status;
@@ -312,14 +316,13 @@ static int find_pairs_in_spaces(step_sweep *sweep, bool soft_world) {
   return GAP_OK;
 }
 
-static int find_pairs(step_sweep *sweep, const sweep_request *request) {
-  bool soft_world = host_world_cfm(request->world) > HOST_DEFAULT_CFM;
-  sweep->n_pairs = 0;
-  if (request->contacts->function == NULL)
+static int find_pairs(step_sweep *sweep, const sweep_way *way) {
+  bool soft_world = host_world_cfm(way->world) > HOST_DEFAULT_CFM;
+  if (way->contacts->function == NULL)
     return find_pairs_in_spaces(sweep, soft_world);
   sweep->list.pool = sweep->pool;
-  if (!contact_source_find_pairs(request->contacts, request->world,
-                                 request->step_size, &sweep->list))
+  if (!contact_source_find_pairs(way->contacts, way->world, way->seconds,
+                                 &sweep->list))
     return GAP_NO_MEMORY;
   for (int i = 0; i < sweep->list.n_pairs; i++) {
     const source_pair *pair = &sweep->list.pairs[i];
@@ -330,26 +333,49 @@ static int find_pairs(step_sweep *sweep, const sweep_request *request) {
   return GAP_OK;
 }
 
-/* --- meetings ------------------------------------------------------------- */
-
-static void advance(world_pose *pose, const host_body *body, const double u[6],
-                    double h, bool exactly) {
-  const world_pose from = world_pose_of(body);
-  if (exactly)
-    world_pose_move(pose, &from, u, h);
-  else
-    world_pose_advance(pose, body, u, h);
+/* The same where the way begins, at its velocities. */
+static bool find_pairs_there(step_sweep *sweep, const sweep_way *way) {
+  host_place *places;
+  double *v;
+  int n = way->n_bodies;
+  if (way->home == NULL) return find_pairs(sweep, way) == GAP_OK;
+  if (!ARENA_TAKE(&sweep->arena, places, n) ||
+      !ARENA_TAKE(&sweep->arena, v, 6 * n))
+    return false;
+  world_place(way->home, way->from->poses, places, false);
+  for (int b = 0; b < n; b++) {
+    real_read(v + 6 * b, dBodyGetLinearVel(way->bodies[b]), 3);
+    real_read(v + 6 * b + 3, dBodyGetAngularVel(way->bodies[b]), 3);
+    set_velocity(way->bodies[b], way->from->v + 6 * b);
+  }
+  bool found = find_pairs(sweep, way) == GAP_OK;
+  world_put_back(way->home, places, false);
+  for (int b = 0; b < n; b++) set_velocity(way->bodies[b], v + 6 * b);
+  return found;
 }
+
+bool step_sweep_open(step_sweep *sweep) {
+  if (sweep->gaps == NULL)
+    sweep->gaps = gap_context_create(&sweep->pool->source);
+  sweep->arena.source = &sweep->pool->source;
+  arena_start(&sweep->arena);
+  return sweep->gaps != NULL;
+}
+
+bool step_sweep_find(step_sweep *sweep, const sweep_way *way) {
+  return step_sweep_open(sweep) && read_bodies(sweep, way) &&
+         (sweep->n_fast == 0 ||
+          (index_bodies(sweep) && find_pairs_there(sweep, way)));
+}
+
+/* --- meetings ------------------------------------------------------------- */
 
 static void pose_at(const void *context, double share, double position[3],
                     double rotation[9]) {
   const sweep_body *body = context;
-  const sweep_way *way = body->along;
   world_pose pose;
-  if (way != NULL)
-    motion_body_between(&pose, NULL, way->from, way->to, body->number, share);
-  else
-    advance(&pose, &body->start, body->u, share * body->h, body->exact);
+  motion_body_between(&pose, NULL, body->along->from, body->along->to,
+                      body->number, share);
   vec3_copy(position, pose.position);
   quaternion_to_rotation(rotation, pose.quaternion);
 }
@@ -357,33 +383,24 @@ static void pose_at(const void *context, double share, double position[3],
 static void set_mover(step_sweep *sweep, int b, const sweep_way *way,
                       gap_mover *mover) {
   memset(mover, 0, sizeof *mover);
-  if (b < 0 || (way == NULL && !sweep->bodies[b].moves)) return;
+  if (b < 0) return;
   sweep_body *body = &sweep->bodies[b];
-  const host_body *home = way != NULL ? &way->home->bodies[b] : &body->start;
+  double change[2], most = 0;
   body->along = way;
+  motion_body_bounds(way->from, way->to, b, mover->linear, &mover->turning,
+                     change);
+  for (int i = 0; i < 3; i++) most = fmax(most, vec3_length(mover->linear[i]));
+  if (most == 0 && mover->turning == 0) return;
   mover->pose = pose_at;
   mover->context = body;
-  vec3_copy(mover->start_position, home->position);
-  memcpy(mover->start_rotation, home->rotation, sizeof mover->start_rotation);
+  vec3_copy(mover->start_position, body->position);
+  memcpy(mover->start_rotation, body->rotation, sizeof mover->start_rotation);
   mover->stops = body->stops;
-  if (way != NULL) {
-    double change[2];
-    motion_body_bounds(way->from, way->to, b, mover->linear, &mover->turning,
-                       change);
-    mover->bending = change[0];
-    mover->twisting = change[1];
-    return;
-  }
-  for (int i = 0; i < 9; i++)
-    mover->linear[i / 3][i % 3] = body->h * body->u[i % 3];
-  mover->turning = body->turning;
-  if (!body->exact && !dBodyGetFiniteRotationMode(
-                          body->start.id)) /* it turns by an arc tangent */
-    mover->twisting = body->turning * body->turning;
+  mover->bending = change[0];
+  mover->twisting = change[1];
 }
 
 /* Where a pair gets lower by `depth` than at its start, or than nothing.
- * @param way   NULL: bodies go straight
  * @param most  what may be added to sweep->work */
 static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
                 double most, double depth, double tolerance) {
@@ -414,64 +431,49 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
 }
 
 /* The place where a pair meets. */
-static int meet(step_sweep *sweep, const sweep_request *request,
-                sweep_pair *pair) {
-  double depth = held_depth(pair, request->contacts->function != NULL);
-  int status = seek(sweep, pair, NULL, INFINITY, depth,
+static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
+  double depth = held_depth(pair, way->contacts->function != NULL);
+  int status = seek(sweep, pair, way, INFINITY, depth,
                     depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass */
   if (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart)
     pair->found.hits = false;
+  pair->asked = true;
   return status;
 }
 
-/* Hold a body, and what joints tie to it. */
+/* Hold a body, and what joints tie to it. What they may meet there is asked again. */
 static void hold(step_sweep *sweep, int b, double share) {
   int component = set_of(sweep->component, b);
   for (int i = 0; i < sweep->n_bodies; i++)
-    if (set_of(sweep->component, i) == component &&
-        sweep->bodies[i].stops > share)
-      sweep->bodies[i].stops = share;
-}
-
-static bool was_held(const step_sweep *sweep, const sweep_pair *pair,
-                     double share) {
-  for (int side = 0; side < 2; side++)
-    if (pair->body[side] >= 0 && sweep->bodies[pair->body[side]].stops == share)
-      return true;
-  return false;
-}
-
-/* The pair that meets first, of those that do. */
-static sweep_pair *first_of(const step_sweep *sweep) {
-  sweep_pair *first = NULL;
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    sweep_pair *pair = &sweep->pairs[i];
-    if (!pair->done && pair->found.hits &&
-        (first == NULL || pair->found.share < first->found.share))
-      first = pair;
-  }
-  return first;
+    if (set_of(sweep->component, i) == component)
+      sweep->bodies[i].stops = fmin(sweep->bodies[i].stops, share);
+  for (int i = 0; i < sweep->n_pairs; i++)
+    for (int side = 0; side < 2; side++) {
+      int of = sweep->pairs[i].body[side];
+      if (of >= 0 && set_of(sweep->component, of) == component)
+        sweep->pairs[i].asked = false;
+    }
 }
 
 /* In the order of time: what is held may be met by others there. */
-static int hold_all(step_sweep *sweep, const sweep_request *request) {
-  for (int i = 0; i < sweep->n_pairs; i++)
-    if (meet(sweep, request, &sweep->pairs[i]) != GAP_OK) return GAP_NO_MEMORY;
+static int hold_all(step_sweep *sweep, const sweep_way *way) {
   for (;;) {
-    sweep_pair *first = first_of(sweep);
-    if (first == NULL) return GAP_OK;
-    first->done = true;
-    double share = first->found.share;
-    for (int side = 0; side < 2; side++)
-      if (is_held_by_sweep(sweep, first->body[side]))
-        hold(sweep, first->body[side], share);
+    sweep_pair *first = NULL;
     for (int i = 0; i < sweep->n_pairs; i++) {
       sweep_pair *pair = &sweep->pairs[i];
-      if (!pair->done && was_held(sweep, pair, share) &&
-          meet(sweep, request, pair) != GAP_OK)
+      if (pair->done) continue;
+      if (!pair->asked && meet(sweep, way, pair) != GAP_OK)
         return GAP_NO_MEMORY;
+      if (pair->found.hits &&
+          (first == NULL || pair->found.share < first->found.share))
+        first = pair;
     }
+    if (first == NULL) return GAP_OK;
+    first->done = true;
+    for (int side = 0; side < 2; side++)
+      if (is_held_by_sweep(sweep, first->body[side]))
+        hold(sweep, first->body[side], first->found.share);
   }
 }
 
@@ -480,61 +482,41 @@ static int take_shares(const step_sweep *sweep, double shares[]) {
   int n_held = 0;
   for (int b = 0; b < sweep->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
-    if (!(body->stops < shares[b]) || body->start.kinematic) continue;
+    if (!(body->stops < shares[b]) || body->kinematic) continue;
     shares[b] = body->stops;
     n_held++;
   }
   return n_held;
 }
 
-bool step_sweep_open(step_sweep *sweep) {
-  if (sweep->gaps == NULL)
-    sweep->gaps = gap_context_create(&sweep->pool->source);
-  sweep->arena.source = &sweep->pool->source;
-  arena_start(&sweep->arena);
-  return sweep->gaps != NULL;
-}
-
-static bool find_shares(step_sweep *sweep, const sweep_request *request,
-                        double shares[], int *n_held) {
-  bool any;
-  *n_held = sweep->n_pairs = 0;
-  for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
-  if (!read_bodies(sweep, request, &any)) return false;
-  if (!any) return true;
-  if (!index_bodies(sweep) || !find_components(sweep, request->world) ||
-      find_pairs(sweep, request) != GAP_OK ||
-      hold_all(sweep, request) != GAP_OK)
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double shares[],
+                     int *n_held) {
+  *n_held = 0;
+  for (int b = 0; b < way->n_bodies; b++) shares[b] = 1;
+  if (!step_sweep_find(sweep, way)) return false;
+  if (sweep->n_fast == 0) return true;
+  if (!find_components(sweep, way->world) || hold_all(sweep, way) != GAP_OK)
     return false;
   *n_held = take_shares(sweep, shares);
   return true;
 }
 
-bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
-                    double shares[], int *n_held) {
-  return step_sweep_open(sweep) && find_shares(sweep, request, shares, n_held);
-}
-
 /* How a body that goes on changes its velocity, as it is seen from where it begins: so no
  * turn brings energy. @return false: it is not changed */
-static bool find_change(host_body *body, const sweep_request *request, size_t k,
+static bool find_change(host_body *body, const sweep_way *way, size_t k,
                         const double v0[6], const double v1[6],
                         double change[6]) {
   char message[160];
-  world_pose end;
-  if (!host_body_read(body, request->bodies[k], 0, message, sizeof message) ||
+  if (!host_body_read(body, way->bodies[k], 0, message, sizeof message) ||
       body->kinematic)
     return false;
-  const world_pose start = world_pose_of(body);
-  advance(&end, body, request->u + 6 * k, request->step_size,
-          request->turns_exactly);
   memcpy(change, v1, 6 * sizeof *change);
-  world_pose_turn_along(&end, &start, change + 3);
+  world_pose_turn_along(&way->to->poses[k], &way->from->poses[k], change + 3);
   for (int i = 0; i < 6; i++) change[i] -= v0[i];
   return true;
 }
 
-bool step_sweep_keep(const sweep_request *request, const double shares[],
+bool step_sweep_keep(const sweep_way *way, const double shares[],
                      const double start[], size_t first, unsigned count,
                      double v[]) {
   double least = 1, a = 0, b = 0, c = 0; /* t^2 a + 2 t b + c <= 0 */
@@ -543,12 +525,12 @@ bool step_sweep_keep(const sweep_request *request, const double shares[],
   for (size_t k = first; k < first + count; k++) least = fmin(least, shares[k]);
   if (!(least < 1)) return false;
   for (size_t k = first; k < first + count; k++) {
-    const double *v0 = start + 6 * k, *u = request->u + 6 * k;
-    if (!find_change(&body, request, k, v0, v + 6 * k, change)) continue;
+    const double *v0 = start + 6 * k, *u = way->from->v + 6 * k;
+    if (!find_change(&body, way, k, v0, v + 6 * k, change)) continue;
     a += mass_product(body.mass, body.inertia, change, change);
     b += mass_product(body.mass, body.inertia, v0, change);
     for (int i = 0; i < 6; i++)
-      c -= 2 * shares[k] * request->step_size * body.force[i] * u[i];
+      c -= 2 * shares[k] * way->seconds * body.force[i] * u[i];
   }
   double part = 1;
   if (a + 2 * b + c > 0)
@@ -556,80 +538,71 @@ bool step_sweep_keep(const sweep_request *request, const double shares[],
   for (size_t k = first; k < first + count; k++) {
     const double *v0 = start + 6 * k;
     world_pose held;
-    if (!find_change(&body, request, k, v0, v + 6 * k, change)) continue;
-    const world_pose from = world_pose_of(&body);
+    if (!find_change(&body, way, k, v0, v + 6 * k, change)) continue;
     for (int i = 0; i < 6; i++) v[6 * k + i] = v0[i] + part * change[i];
-    advance(&held, &body, request->u + 6 * k, shares[k] * request->step_size,
-            request->turns_exactly);
-    world_pose_turn_along(&from, &held, v + 6 * k + 3);
+    motion_body_between(&held, NULL, way->from, way->to, (int)k, shares[k]);
+    world_pose_turn_along(&way->from->poses[k], &held, v + 6 * k + 3);
+    way->to->poses[k] = held;
   }
   return true;
 }
 
-/* Add the velocity of a body's point, at v and from `position`. */
-static void add_velocity(double u[3], double sign, const double v[6],
-                         const double position[3], const double point[3]) {
-  double arm[3], turn[3];
-  vec3_subtract(arm, point, position);
-  vec3_cross(turn, v + 3, arm);
-  for (int i = 0; i < 3; i++) u[i] += sign * (v[i] + turn[i]);
-}
-
-/* The velocity of a pair at the point where it touches, m/s: how fast it closes there,
- * and in all. */
-static int touch_speeds(step_sweep *sweep, const sweep_pair *pair, double share,
-                        double normal[3], double *closing, double *speed) {
+/* How a pair touches at a share of its way, m and m a second.
+ * @return how many contacts there are, 0 or 1, or less: a gap_status */
+static int touch_at(step_sweep *sweep, const sweep_pair *pair,
+                    const sweep_way *way, double share, gap_contact *contact,
+                    double u[3]) {
   const double NEAR = 1e-3; /* m */
   gap_mover mover[2];
-  gap_contact contact;
-  double u[3] = {0};
-  *closing = *speed = 0;
   for (int side = 0; side < 2; side++)
-    set_mover(sweep, pair->body[side], NULL, &mover[side]);
-  int count =
-      gap_sweep_contact(sweep->gaps, pair->geom, mover, share, NEAR, &contact);
+    set_mover(sweep, pair->body[side], way, &mover[side]);
   sweep->queries++;
-  if (count != 1) return count == GAP_NO_MEMORY ? count : GAP_OK;
-  for (int side = 0; side < 2; side++) {
-    double position[3], rotation[9];
-    if (pair->body[side] < 0) continue;
-    const sweep_body *of = &sweep->bodies[pair->body[side]];
-    pose_at(of, share, position, rotation);
-    add_velocity(u, side == 0 ? 1 : -1, of->u, position, contact.point);
+  int count =
+      gap_sweep_contact(sweep->gaps, pair->geom, mover, share, NEAR, contact);
+  for (int i = 0; i < 3; i++) u[i] = 0;
+  for (int side = 0; side < 2 && count == 1; side++) {
+    int b = pair->body[side];
+    world_pose pose;
+    double v[6], arm[3], turn[3], sign = side == 0 ? 1 : -1;
+    if (b < 0) continue;
+    motion_body_between(&pose, v, way->from, way->to, b, share);
+    vec3_subtract(arm, contact->point, pose.position);
+    vec3_cross(turn, v + 3, arm);
+    for (int i = 0; i < 3; i++) u[i] += sign * (v[i] + turn[i]);
   }
-  vec3_copy(normal, contact.normal);
-  *closing = -vec3_dot(contact.normal, u);
-  *speed = vec3_length(u);
-  return GAP_OK;
+  return count;
 }
 
 /* Hold a pair where it touches, if the velocity that it is left with by the normal at
  * the end were off by a part of its speed. */
-static int hold_turned(step_sweep *sweep, const world_contact *end) {
+static int hold_turned(step_sweep *sweep, const sweep_way *way,
+                       const world_contact *end) {
   const double PART = 0.01;
   sweep_pair pair = {.geom = {end->geom[0], end->geom[1]}};
-  double normal[3] = {0}, closing, speed, inner = 1;
+  gap_contact at;
+  double u[3], inner = 1;
   bool known;
   for (int side = 0; side < 2; side++) {
     int b = pair.body[side] = find_body(sweep, dGeomGetBody(end->geom[side]));
+    const sweep_body *body = &sweep->bodies[b >= 0 ? b : 0];
     /* what moves by itself is elsewhere than where it was met */
-    if (b >= 0 && sweep->bodies[b].start.kinematic && sweep->bodies[b].moves)
+    if (b >= 0 && body->kinematic && (body->way > 0 || body->turning > 0))
       return GAP_OK;
   }
   int status = find_extents(sweep, &pair, &known);
   if (status != GAP_OK || !known) return status;
   for (int side = 0; side < 2; side++)
     inner = fmin(inner, inner_of(&pair.extent[side]));
-  status = seek(sweep, &pair, NULL, INFINITY, 0, 1e-9 * inner);
+  status = seek(sweep, &pair, way, INFINITY, 0, 1e-9 * inner);
   if (status != GAP_OK) return status;
   bool touches = pair.found.start_gap <= HAIR_BESIDE;
   if (!touches && (!pair.found.hits || pair.found.ran_out)) return GAP_OK;
   double share = touches ? 0 : pair.found.share;
-  status = touch_speeds(sweep, &pair, share, normal, &closing, &speed);
-  if (status != GAP_OK) return status;
-  double cosine = vec3_dot(normal, end->point.normal);
+  int count = touch_at(sweep, &pair, way, share, &at, u);
+  if (count != 1) return count == GAP_NO_MEMORY ? count : GAP_OK;
+  double cosine = vec3_dot(at.normal, end->point.normal);
   double sine = cosine > 0 ? sqrt(fmax(0, 1 - cosine * cosine)) : 1;
-  if (!(closing * sine > PART * speed)) return GAP_OK;
+  if (!(-vec3_dot(at.normal, u) * sine > PART * vec3_length(u))) return GAP_OK;
   for (int side = 0; side < 2; side++)
     if (pair.body[side] >= 0) hold(sweep, pair.body[side], share);
   return GAP_OK;
@@ -640,114 +613,23 @@ static bool overlaps(const world_contact *contact) {
   return contact->found && point->gap < -hair_touch(point->position);
 }
 
-bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
+bool step_sweep_find_turned(step_sweep *sweep, const sweep_way *way,
                             const world_contacts *ends, double shares[],
                             int *n_held) {
   bool any = false;
   *n_held = 0;
   for (int k = 0; k < ends->n && !any; k++) any = overlaps(&ends->items[k]);
   if (!any) return true;
-  arena_start(&sweep->arena);
-  if (!read_bodies(sweep, request, &any) || !index_bodies(sweep) ||
-      !find_components(sweep, request->world))
-    return false;
+  if (!index_bodies(sweep) || !find_components(sweep, way->world)) return false;
   for (int k = 0; k < ends->n; k++)
     if (overlaps(&ends->items[k]) &&
-        hold_turned(sweep, &ends->items[k]) != GAP_OK)
+        hold_turned(sweep, way, &ends->items[k]) != GAP_OK)
       return false;
   *n_held = take_shares(sweep, shares);
   return true;
 }
 
 /* --- ways within a step --------------------------------------------------- */
-
-static void set_velocity(dBodyID id, const double v[6]) {
-  dBodySetLinearVel(id, v[0], v[1], v[2]);
-  dBodySetAngularVel(id, v[3], v[4], v[5]);
-}
-
-/* The host's bodies where a way begins. */
-typedef struct on_way {
-  sweep_request request;
-  host_place *places; /* where they were, */
-  double *v;          /* and how fast */
-} on_way;
-
-static bool start_way(step_sweep *sweep, const sweep_way *way, const double u[],
-                      on_way *on) {
-  int n = way->home->n_bodies;
-  dBodyID *ids;
-  if (!step_sweep_open(sweep) || !ARENA_TAKE(&sweep->arena, ids, n) ||
-      !ARENA_TAKE(&sweep->arena, on->places, n) ||
-      !ARENA_TAKE(&sweep->arena, on->v, 6 * n))
-    return false;
-  for (int b = 0; b < n; b++) ids[b] = way->home->bodies[b].id;
-  on->request = (sweep_request){.world = way->home->settings.world,
-                                .step_size = way->step_size,
-                                .n_bodies = n,
-                                .bodies = ids,
-                                .u = u,
-                                .contacts = way->contacts};
-  return true;
-}
-
-/* @param v  [6 n_bodies] their velocities there, which say what they may meet */
-static void put_on_way(const sweep_way *way, const double v[], on_way *on) {
-  world_place(way->home, way->from->poses, on->places, false);
-  for (int b = 0; b < way->home->n_bodies; b++) {
-    dBodyID id = on->request.bodies[b];
-    real_read(on->v + 6 * b, dBodyGetLinearVel(id), 3);
-    real_read(on->v + 6 * b + 3, dBodyGetAngularVel(id), 3);
-    set_velocity(id, v + 6 * b);
-  }
-}
-
-static void put_back(const sweep_way *way, const on_way *on) {
-  world_put_back(way->home, on->places, false);
-  for (int b = 0; b < way->home->n_bodies; b++)
-    set_velocity(way->home->bodies[b].id, on->v + 6 * b);
-}
-
-bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
-  /* what goes half as far already meets another side than the one it is found
-   * over at the end, and its rates there say nothing of the way */
-  const double EARLIER = 2;
-  bool any;
-  on_way on;
-  sweep->n_pairs = 0;
-  if (!start_way(sweep, way, way->from->v, &on)) return false;
-  on.request.step_size *= EARLIER;
-  if (!read_bodies(sweep, &on.request, &any)) return false;
-  if (!any) return true;
-  put_on_way(way, way->from->v, &on);
-  bool found = read_bodies(sweep, &on.request, &any) && index_bodies(sweep) &&
-               find_pairs(sweep, &on.request) == GAP_OK;
-  put_back(way, &on);
-  for (int b = 0; b < on.request.n_bodies && found; b++)
-    sweep->bodies[b].number = b;
-  return found;
-}
-
-bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
-                     int *n_held) {
-  motion *to = way->to;
-  double *shares;
-  on_way on;
-  if (!start_way(sweep, way, u, &on) ||
-      !ARENA_TAKE(&sweep->arena, shares, on.request.n_bodies))
-    return false;
-  on.request.turns_exactly = true;
-  put_on_way(way, to->v, &on);
-  bool run = find_shares(sweep, &on.request, shares, n_held);
-  bool any = run && step_sweep_keep(&on.request, shares, way->from->v, 0,
-                                    (unsigned)on.request.n_bodies, to->v);
-  put_back(way, &on);
-  for (int b = 0; b < on.request.n_bodies && any; b++)
-    if (shares[b] < 1 && !way->home->bodies[b].kinematic)
-      world_pose_move(&to->poses[b], &way->from->poses[b], u + 6 * b,
-                      shares[b] * way->step_size);
-  return run;
-}
 
 bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
                       bool (*touch)(const void *context, const int body[2]),

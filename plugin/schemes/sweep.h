@@ -35,33 +35,40 @@ typedef struct step_sweep {
                   solver_work, as a body takes about so much of a factorisation */
 } step_sweep;
 
-/** How bodies would move, where they are now. */
-typedef struct sweep_request {
+/** A way of bodies within a step. */
+typedef struct sweep_way {
   dWorldID world;
-  double step_size;
+  /* where the host has the bodies, if the way begins elsewhere; else NULL */
+  const world_snapshot *home;
   int n_bodies;
   const dBodyID *bodies; /* [n_bodies] */
-  const double *u;       /* [6 n_bodies] what moves them */
-  bool turns_exactly;    /* as world_pose_move says; else by the host's rule */
+  const motion *from;
+  motion *to;
   contact_source *contacts;
-} sweep_request;
+  /* s: for which from->v may bring bodies together; to hold them, the way's */
+  double seconds;
+} sweep_way;
 
 /** Take the memory that every step needs. @return false where it ran out. */
 bool step_sweep_open(step_sweep *sweep);
 
+/** Note the pairs of geoms that may meet in way->seconds, of which one is fast. The host's
+ *  bodies are where it has them, before and after; where that is where the way begins, their
+ *  own velocities are to be from->v, or what is nearly that.
+ *  @return false where memory ran out. */
+bool step_sweep_find(step_sweep *sweep, const sweep_way *way);
+
 /**
- * Find where bodies meet what they would pass through.
+ * Find where bodies meet what they would pass through, and note pairs as step_sweep_find
+ * does.
  *
- * The bodies' own velocities say which pairs of geoms may meet: they are to be
- * set to `u`, or to what is nearly that.
- *
- * @param shares  [n_bodies] out: the part of its motion after which a body is to
- *                be held, 1 for most
+ * @param shares  [n_bodies] out: the part of its way after which a body is to be held,
+ *                1 for most
  * @param n_held  out: how many are less
  * @return false where memory ran out.
  */
-bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
-                    double shares[], int *n_held);
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double shares[],
+                     int *n_held);
 
 /**
  * Find what bodies that move together keep of their change of velocity where some of them
@@ -70,12 +77,13 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
  * less than the least of their shares. What an impact takes away it takes at once; and of
  * v0 and v1, which meet joints and contacts, what lies between meets them as well.
  *
- * @param request  that of step_sweep_run: `count` of its bodies from `first` on
- * @param start    [6 n_bodies] v0
- * @param v        [6 n_bodies] v1; out: what they keep
+ * @param way    that of step_sweep_hold: `count` of its bodies from `first` on, whose
+ *               poses at the end become those where they are held
+ * @param start  [6 n_bodies] v0
+ * @param v      [6 n_bodies] v1; out: what they keep
  * @return whether any is held
  */
-bool step_sweep_keep(const sweep_request *request, const double shares[],
+bool step_sweep_keep(const sweep_way *way, const double shares[],
                      const double start[], size_t first, unsigned count,
                      double v[]);
 
@@ -83,31 +91,16 @@ bool step_sweep_keep(const sweep_request *request, const double shares[],
  * Find which pairs that overlap at the end of the motion touch with another normal than
  * they have there: at corners and edges, which they went round or past.
  *
- * @param request  that of step_sweep_run
+ * @param way      that of step_sweep_hold
  * @param ends     the contacts there
  * @param shares   [n_bodies] in and out: the part of its motion at which a body of such
  *                 a pair touches, if that is less; with it goes what joints tie to it
  * @param n_held   out: how many became less
  * @return false where memory ran out.
  */
-bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
+bool step_sweep_find_turned(step_sweep *sweep, const sweep_way *way,
                             const world_contacts *ends, double shares[],
                             int *n_held);
-
-/** A way of bodies within a step. */
-typedef struct sweep_way {
-  const world_snapshot *home; /* the bodies, where their geoms are */
-  const motion *from;
-  motion *to;
-  contact_source *contacts;
-  double step_size; /* s: of the host's step; of step_sweep_hold's, the way's */
-} sweep_way;
-
-/** Note the pairs of geoms that may meet in a step of home's from where `way`
- *  begins, if a body of it is fast there. The host's bodies are where home has them,
- *  before and after.
- *  @return false where memory ran out. */
-bool step_sweep_start(step_sweep *sweep, const sweep_way *way);
 
 /**
  * The first time that bodies which are apart come to touch on their way, or others go
@@ -136,17 +129,6 @@ sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other);
 /** rad/s: the fastest turning of a body whose turning alone may carry it past
  *  another. */
 double step_sweep_turning(const step_sweep *sweep, const sweep_way *way);
-
-/**
- * Hold what would pass through something on a straight way, of first order: its pose at
- * the end of the way and its velocities become those of where it meets that.
- *
- * @param u       [6 n_bodies] what moves them, as world_pose_move does
- * @param n_held  out: how many bodies are held
- * @return false where memory ran out.
- */
-bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, const double u[],
-                     int *n_held);
 
 void step_sweep_release(step_sweep *sweep);
 

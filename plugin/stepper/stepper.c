@@ -165,10 +165,10 @@ typedef struct world_stepper {
   contact_source contacts;
   force_list forces;
   step_sweep sweep;
-  double *u;      /* what moves them, */
-  double *start;  /* how fast they were before the step, */
-  double *kept;   /* and what they keep where some are held, */
-  double *shares; /* and how far they go along u */
+  motion from, to; /* how bodies go straight, */
+  double *start;   /* how fast they were before the step, */
+  double *kept;    /* and what they keep where some are held, */
+  double *shares;  /* and how far they go */
   int held;
 
   int under_way; /* steps: more than one where a callback asks for another */
@@ -293,7 +293,10 @@ static bool reserve_results(world_stepper *stepper, size_t n_bodies,
          POOL_RESERVE(pool, stepper->entries, n_joints) &&
          contact_memory_reserve(&stepper->memory, pool, (int)n_joints) &&
          (!sweeps(stepper) ||
-          (POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
+          (POOL_RESERVE(pool, stepper->from.poses, n_bodies) &&
+           POOL_RESERVE(pool, stepper->to.poses, n_bodies) &&
+           POOL_RESERVE(pool, stepper->from.v, 6 * n_bodies) &&
+           POOL_RESERVE(pool, stepper->to.v, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->start, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->kept, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->shares, n_bodies) &&
@@ -526,46 +529,59 @@ static void set_velocities(world_stepper *stepper) {
   }
 }
 
-/* The ways stay. */
-static void hold_island(world_stepper *stepper, const sweep_request *request,
+/* A body's way, by the host's rule. */
+static void find_way(world_stepper *stepper, size_t b) {
+  const body_result *result = &stepper->bodies[b];
+  host_body body = {.id = bodies_of(stepper)[b]};
+  double *u = stepper->from.v + 6 * b;
+  real_read(body.position, dBodyGetPosition(body.id), 3);
+  real_read(body.quaternion, dBodyGetQuaternion(body.id), 4);
+  for (int k = 0; k < 6; k++)
+    u[k] = result->v[k] + (result->moved ? result->motion[k] : 0);
+  stepper->from.poses[b] = world_pose_of(&body);
+  world_pose_advance(&stepper->to.poses[b], &body, u, stepper->step_size);
+}
+
+static void hold_island(world_stepper *stepper, const sweep_way *way,
                         size_t first, unsigned count) {
   double *v = stepper->kept;
   for (size_t b = first; b < first + count; b++)
     memcpy(v + 6 * b, stepper->bodies[b].v, 6 * sizeof *v);
-  if (!step_sweep_keep(request, stepper->shares, stepper->start, first, count,
-                       v))
+  if (!step_sweep_keep(way, stepper->shares, stepper->start, first, count, v))
     return;
   for (size_t b = first; b < first + count; b++) {
     body_result *result = &stepper->bodies[b];
+    host_body body = {.id = way->bodies[b]};
+    if (result->kinematic) continue;
+    vec3_copy(body.position, way->from->poses[b].position);
+    memcpy(body.quaternion, way->from->poses[b].quaternion,
+           sizeof body.quaternion);
     memcpy(result->v, v + 6 * b, sizeof result->v);
-    for (int k = 0; k < 6; k++)
-      result->motion[k] =
-          stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
+    world_pose_velocity(result->motion, &body, &way->to->poses[b],
+                        stepper->step_size);
+    for (int k = 0; k < 6; k++) result->motion[k] -= result->v[k];
     result->moved = true;
-    if (!result->kinematic) set_velocity(bodies_of(stepper)[b], result->v);
+    set_velocity(body.id, result->v);
   }
 }
 
 /* No body passes through another: what would is moved to where they meet, and the
  * next step finds the two in touch. */
 static bool hold_what_would_pass(world_stepper *stepper) {
-  step_sweep *sweep = &stepper->sweep;
-  sweep_request request = {.world = stepper->host_islands[0].world,
-                           .step_size = stepper->step_size,
-                           .contacts = &stepper->contacts,
-                           .bodies = bodies_of(stepper),
-                           .n_bodies = (int)stepper->n_bodies,
-                           .u = stepper->u};
-  for (size_t b = 0; b < stepper->n_bodies; b++) {
-    const body_result *result = &stepper->bodies[b];
-    for (int k = 0; k < 6; k++)
-      stepper->u[6 * b + k] =
-          result->v[k] + (result->moved ? result->motion[k] : 0);
-  }
-  if (!step_sweep_run(sweep, &request, stepper->shares, &stepper->held))
+  for (size_t b = 0; b < stepper->n_bodies; b++) find_way(stepper, b);
+  motion_lead(&stepper->from, &stepper->to, (int)stepper->n_bodies,
+              stepper->step_size);
+  const sweep_way way = {.world = stepper->host_islands[0].world,
+                         .n_bodies = (int)stepper->n_bodies,
+                         .bodies = bodies_of(stepper),
+                         .from = &stepper->from,
+                         .to = &stepper->to,
+                         .contacts = &stepper->contacts,
+                         .seconds = stepper->step_size};
+  if (!step_sweep_hold(&stepper->sweep, &way, stepper->shares, &stepper->held))
     return false;
   for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++)
-    hold_island(stepper, &request, stepper->islands[i].first_body,
+    hold_island(stepper, &way, stepper->islands[i].first_body,
                 stepper->host_islands[i].bodies_count);
   return true;
 }
