@@ -61,20 +61,27 @@ static inline dJointID joint_fixed(dWorldID world, dBodyID one, dBodyID other) {
   return joint;
 }
 
-/** Contact joints of all that dCollide finds, with friction `mu` of the push.
+/** Contact joints of all that dCollide finds.
  *  @return how many */
-static inline int join_contacts(dWorldID world, dJointGroupID group,
-                                dGeomID one, dGeomID other, double mu) {
+static inline int join_contacts_on(dWorldID world, dJointGroupID group,
+                                   dGeomID one, dGeomID other,
+                                   const dSurfaceParameters *surface) {
   enum { MOST = 8 };
   dContact contacts[MOST];
   int n = dCollide(one, other, MOST, &contacts[0].geom, sizeof *contacts);
   for (int i = 0; i < n; i++) {
-    contacts[i].surface =
-        (dSurfaceParameters){.mode = dContactApprox1, .mu = (dReal)mu};
+    contacts[i].surface = *surface;
     dJointAttach(dJointCreateContact(world, group, &contacts[i]),
                  dGeomGetBody(one), dGeomGetBody(other));
   }
   return n;
+}
+
+/** The same, with friction `mu` of the push. */
+static inline int join_contacts(dWorldID world, dJointGroupID group,
+                                dGeomID one, dGeomID other, double mu) {
+  const dSurfaceParameters surface = {.mode = dContactApprox1, .mu = (dReal)mu};
+  return join_contacts_on(world, group, one, other, &surface);
 }
 
 #endif

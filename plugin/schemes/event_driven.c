@@ -724,7 +724,7 @@ static void start_step(event_state *w) {
   w->now.time = w->s.step->time;
   w->n_entries = 0;
   w->n_events = w->n_failed = 0;
-  w->crowded = false;
+  w->crowded = w->looked = false;
   w->draw_work = DRAW_WORK;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];

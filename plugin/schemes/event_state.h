@@ -70,6 +70,7 @@ typedef struct event_state {
   bool
       crowded; /* it has had its events, or its part of the budget: the rest is one
                    step of first order */
+  bool looked;        /* for the end of a slide, in this step */
   double draw_work;   /* products left for what is drawn of sets of impacts */
   int *home_of;       /* [here's contacts] in `home`, -1: new since then */
   double *given_back; /* [here's contacts] N s, by an impact */
