@@ -64,8 +64,6 @@ static void take_guess(solve_work *work, const double guess[]) {
     work->n_known = box_take_guess(box, guess, work->p);
   else
     memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
-  // what a pair passes on is known better than how its rows share it
-  if (work->n_known > 0) spread_impulses(work, false);
   box_project(box, work->p);
   solve_work_evaluate(work);
 }
@@ -77,13 +75,14 @@ static bool is_over(const solve_work *work) {
 
 /* ---- the stages -------------------------------------------------------------- */
 
-/* From last step's impulses, spread anew: by continuation, or, where compliance
- * couples rows (friction polygons of more than four edges), by their active set. Few
- * rows also from nothing. */
+/* From last step's impulses, spread anew, as what a pair passes on is known better than
+ * how its rows share it (a wall that settles in test_step_guess): by continuation, or,
+ * where compliance couples rows (friction polygons of more than four edges), by their
+ * active set. Few rows also from nothing. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
   (void)guess; // work->p is it
   if (work->n_known == 0 && !solve_work_has_few_rows(work)) return false;
-  spread_impulses(work, true);
+  spread_impulses(work);
   box_project(&work->box, work->p);
   solve_work_evaluate(work);
   if (work->box.n_compliances == 0)

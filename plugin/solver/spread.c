@@ -136,28 +136,13 @@ static bool spread_edge(const box_problem *box, const graph_edge *edge,
   return false;
 }
 
-static bool is_within_limits(const box_problem *box, const graph_edge *edge,
-                             const double p[]) {
-  for (int r = edge->first_row; r < edge->end_row; r++) {
-    double low, high;
-    box_limits(box, r, p, &low, &high);
-    // without a high limit there is no interval to measure by
-    double room = box->type[r] == BOX_LOWER ? 0 : 1e-9 * (high - low);
-    if (!(p[r] >= low - room && p[r] <= high + room)) return false;
-  }
-  return true;
-}
-
-void spread_impulses(solve_work *work, bool everywhere) {
+void spread_impulses(solve_work *work) {
   const box_problem *box = &work->box;
   double *p = work->kept_p;
   for (int e = 0; e < box->n_graph_edges; e++) {
     const graph_edge *edge = &box->graph_edges[e];
     int begin = edge->first_row, end = edge->end_row;
-    if ((edge->b >= 0 && !edge->twisted) ||
-        (!everywhere && is_within_limits(box, edge, work->p)) ||
-        !spread_edge(box, edge, work->p, p))
-      continue;
-    memcpy(work->p + begin, p + begin, sizeof *p * (size_t)(end - begin));
+    if ((edge->b < 0 || edge->twisted) && spread_edge(box, edge, work->p, p))
+      memcpy(work->p + begin, p + begin, sizeof *p * (size_t)(end - begin));
   }
 }

@@ -4,12 +4,8 @@
 
 #include "solver/solve_work.h"
 
-/**
- * Impulses of pairs of bodies in work->p, which may be out of their limits,
- * spread by stiffness within them.
- *
- * @param everywhere  else only where some are out of their limits
- */
-void spread_impulses(solve_work *work, bool everywhere);
+/** Impulses of pairs of bodies in work->p, which may be out of their limits,
+ *  spread by stiffness within them. */
+void spread_impulses(solve_work *work);
 
 #endif
