@@ -83,55 +83,54 @@ typedef struct sweep {
   gap_context *context;
   const gap_sweep_request *request;
   gap_sweep_result *result;
-  bool mesh; /* one of them: many gaps, each along a normal of its own */
-  gap_geom placed[2];    /* at the start */
+  bool mesh;       /* one of them: many gaps, each along a normal of its own */
+  bool mesh_moves; /* where along a normal it is nearest later is not known */
   gap_contact *contacts; /* [MOST_CONTACTS] where it was looked last */
   int count;
 } sweep;
 
-static void place(const gap_mover *mover, const gap_geom *start, double share,
+static void place(dGeomID geom, const gap_mover *mover, double share,
                   gap_geom *out) {
-  *out = *start;
-  share = fmin(share, mover->stops);
+  gap_geom start;
+  gap_geom_place(geom, &start);
+  *out = start;
   if (mover->pose == NULL) return;
   double position[3], rotation[9], turn[9], arm[3], turned[3];
-  mover->pose(mover->context, share, position, rotation);
+  mover->pose(mover->context, fmin(share, mover->stops), position, rotation);
   /* turn = rotation start_rotation' */
   const double *from = mover->start_rotation;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
       turn[3 * i + j] = vec3_dot(rotation + 3 * i, from + 3 * j);
-  vec3_subtract(arm, start->position, mover->start_position);
+  vec3_subtract(arm, start.position, mover->start_position);
   mat3_apply(turned, turn, arm);
   for (int i = 0; i < 3; i++) out->position[i] = position[i] + turned[i];
-  mat3_multiply(out->rotation, turn, start->rotation);
+  mat3_multiply(out->rotation, turn, start.rotation);
   out->moved = true;
+}
+
+int gap_sweep_look(gap_context *context, const dGeomID geom[2],
+                   const gap_mover mover[2], double share, double margin,
+                   gap_contact contacts[], int room) {
+  gap_geom placed[2];
+  for (int side = 0; side < 2; side++) {
+    place(geom[side], &mover[side], share, &placed[side]);
+    if (placed[side].geom == NULL) return 0;
+  }
+  return gap_query_placed(context, placed, margin, 0, contacts, room);
 }
 
 /* The gap at a share, at most `margin`: what is more is not looked for.
  * @return gap_status */
-static int look(sweep *w, double share, double margin, int room, double *gap) {
-  gap_geom placed[2];
-  for (int side = 0; side < 2; side++)
-    place(&w->request->mover[side], &w->placed[side], share, &placed[side]);
-  w->result->queries++;
+static int look(sweep *w, double share, double margin, double *gap) {
   double before = w->context->work;
-  w->count = gap_query_placed(w->context, placed, margin, 0, w->contacts, room);
+  w->result->queries++;
+  w->count =
+      gap_sweep_look(w->context, w->request->geom, w->request->mover, share,
+                     margin, w->contacts, w->mesh ? MOST_CONTACTS : 1);
   w->result->work += w->context->work - before;
   *gap = w->count > 0 ? w->contacts[0].gap : margin;
   return w->count < 0 ? w->count : GAP_OK;
-}
-
-int gap_sweep_contact(gap_context *context, const dGeomID geom[2],
-                      const gap_mover mover[2], double share, double margin,
-                      gap_contact *contact) {
-  gap_geom start, placed[2];
-  for (int side = 0; side < 2; side++) {
-    gap_geom_place(geom[side], &start);
-    if (start.geom == NULL) return 0;
-    place(&mover[side], &start, share, &placed[side]);
-  }
-  return gap_query_placed(context, placed, margin, 0, contact, 1);
 }
 
 /* --- bounds on speed ------------------------------------------------------ */
@@ -178,7 +177,7 @@ static int separation_along(sweep *w, const double n[3],
   gap_core cores[2];
   for (int side = 0; side < 2; side++) {
     gap_geom placed;
-    place(&w->request->mover[side], &w->placed[side], share, &placed);
+    place(w->request->geom[side], &w->request->mover[side], share, &placed);
     shapes[side] = (gap_shape){
         .kind = GAP_SPHERE, .position = {of_mesh[0], of_mesh[1], of_mesh[2]}};
     int status = gap_geom_is_mesh(&placed)
@@ -190,7 +189,7 @@ static int separation_along(sweep *w, const double n[3],
   for (int side = 0; side < 2; side++)
     if (gap_pair_place(&w->context->scratch, &shapes[side], side, origin,
                        &cores[side]) != GAP_OK)
-      return gap_context_fail(w->context, w->placed[side].named, GAP_NO_MEMORY,
+      return gap_context_fail(w->context, w->request->geom[side], GAP_NO_MEMORY,
                               NULL);
   *separation = gap_core_separation(&cores[0], &cores[1], n) - cores[0].radius -
                 cores[1].radius;
@@ -217,155 +216,85 @@ static double margin_of(const sweep *w, double to_cover) {
   return fmin(to_cover, fmax(4 * size, to_cover / 16));
 }
 
-/* How far it is safe to go from a share where the geoms are `above` the aim along
- * n. The separation along n has a chord, from which it bends down by no more than
- * the rate's change lets it. */
-static int stride_along(sweep *w, double share, double above, double aim,
-                        const double n[3], const double of_mesh[3],
-                        double longest, double *stride) {
-  const int TRIES = 16;
+/* The least that a value can come to on a way, from what it is at both ends; `sag`: the
+ * way times the most that its rate changes on it. */
+static double lowest_between(double start, double end, double sag) {
+  double change = end - start;
+  if (fabs(change) >= sag / 2) return fmin(start, end);
+  return (start + end) / 2 - sag / 8 - change * change / (2 * sag);
+}
+
+/* Shorten a way from a share so that the separation along a contact's normal does not
+ * get below the aim on it: what it is at the end says more than the speed alone. */
+static int shorten(sweep *w, double share, double aim,
+                   const gap_contact *contact, double *way) {
+  enum { TRIES = 32 };
   const double SHORTER = 0.4;
-  double bend = rate_change(w), way = longest;
-  *stride = 0;
-  for (int i = 0; i < TRIES && way > 0; i++) {
-    double there = 0;
-    int status = separation_along(w, n, of_mesh, share + way, &there);
+  const double *n = contact->normal, tolerance = w->request->tolerance;
+  double above = contact->gap - aim, rate = approach(w, share, n);
+  double least = rate > 0 ? fmax(above, 0.5 * tolerance) / rate : INFINITY;
+  double bend = rate_change(w), half = 0.5 * contact->gap, surface[3];
+  vec3_copy(surface, contact->point);
+  vec3_add_scaled(surface, contact->triangle[0] >= 0 ? half : -half, n);
+  for (int i = 0; *way > least && i < TRIES && !w->mesh_moves; i++) {
+    double there;
+    int status = separation_along(w, n, surface, share + *way, &there);
     if (status != GAP_OK) return status;
     there -= aim;
-    double sag = bend * way * way;
-    if (fmin(above, there) > sag / 8 ||
-        (above >= 0 && there - above >= sag / 2)) {
-      *stride = way;
+    if (lowest_between(above, there, bend * *way * *way) >= -tolerance)
       return GAP_OK;
-    }
-    way *= SHORTER;
+    // as far as the chord comes to the aim: what bends down comes further
+    double meets = *way * above / (above - there);
+    *way *= SHORTER;
+    if (meets > *way && there < 0) *way = meets;
   }
+  *way = fmin(*way, least);
   return GAP_OK;
 }
 
-/* The same along all normals of what was seen within a margin; no further than what
- * was not seen can come. A mesh must stand. */
-static int find_stride(sweep *w, double share, double margin, double aim,
-                       double longest, double *stride) {
-  const gap_sweep_request *r = w->request;
-  *stride = 0;
-  for (int side = 0; side < 2; side++)
-    if (gap_geom_is_mesh(&w->placed[side]) && r->mover[side].pose != NULL)
-      return GAP_OK;
-  double way = longest, deepest;
-  if (w->mesh) {
-    int status = look(w, share, margin, MOST_CONTACTS, &deepest);
-    if (status != GAP_OK || w->count == MOST_CONTACTS) return status;
-    way = fmin(way, (margin - aim) / approach(w, share, NULL));
-  }
-  for (int k = 0; k < w->count && way > 0; k++) {
-    const gap_contact *contact = &w->contacts[k];
-    double surface[3], half = 0.5 * contact->gap;
-    vec3_copy(surface, contact->point);
-    vec3_add_scaled(surface, gap_geom_is_mesh(&w->placed[0]) ? half : -half,
-                    contact->normal);
-    int status = stride_along(w, share, contact->gap - aim, aim,
-                              contact->normal, surface, way, &way);
+/* How far it is safe to go from a share on: no further than what was not seen within the
+ * margin can come. */
+static int find_way(sweep *w, double share, double margin, double aim,
+                    double *way) {
+  double speed = approach(w, share, NULL);
+  bool all = !w->mesh || w->count < MOST_CONTACTS;
+  double unseen = (all ? margin : w->contacts[0].gap) - aim;
+  *way = next_stop(w, share) - share;
+  if (speed > 0)
+    *way = fmin(*way, fmax(unseen, 0.5 * w->request->tolerance) / speed);
+  for (int k = 0; k < w->count && all; k++) {
+    int status = shorten(w, share, aim, &w->contacts[k], way);
     if (status != GAP_OK) return status;
   }
-  *stride = way;
-  return GAP_OK;
-}
-
-/* The root of gap - aim between `low` (above) and `high` (not above). */
-static int close_in(sweep *w, double aim, double low, double at_low,
-                    double high, double at_high) {
-  gap_sweep_result *result = w->result;
-  double weight_low = at_low, weight_high = at_high;
-  /* the deepest way out of a mesh jumps: then a place is all there is to find */
-  double near = 0.1 * w->request->tolerance / approach(w, low, NULL);
-  for (int i = 0; i < 100 && high - low > fmax(near, 1e-16); i++) {
-    double gap,
-        middle = low + (high - low) * weight_low / (weight_low - weight_high);
-    if (i % 4 == 3 || !(middle > low && middle < high))
-      middle = 0.5 * (low + high);
-    if (!(middle > low && middle < high)) break;
-    int status = look(w, middle, fabs(aim) + at_low + 1, 1, &gap);
-    if (status != GAP_OK) return status;
-    double value = gap - aim;
-    if (value <= 0) {
-      high = middle;
-      weight_high = value;
-      weight_low /= 2;
-      vec3_copy(result->normal, w->contacts[0].normal);
-      if (-value <= w->request->tolerance) break;
-    } else {
-      low = middle;
-      weight_low = value;
-      weight_high /= 2;
-    }
-  }
-  result->share = high;
   return GAP_OK;
 }
 
 static int advance(sweep *w) {
   const gap_sweep_request *request = w->request;
   gap_sweep_result *result = w->result;
-  double share = 0, gap = 0, margin = 0, aim = NAN;
-  double last_share = 0, last_above = NAN;
-  bool looked = false;
+  double share = 0, aim = NAN;
   for (;;) {
-    double speed = approach(w, share, NULL);
-    int status = GAP_OK;
-    if (!looked) {
-      margin = margin_of(
-          w, (1 - share) * speed + request->depth + request->tolerance);
-      status = look(w, share, margin, 1, &gap);
-    }
+    double gap, way;
+    double margin = margin_of(w, (1 - share) * approach(w, share, NULL) +
+                                     request->depth + request->tolerance);
+    int status = look(w, share, margin, &gap);
     if (status != GAP_OK) return status;
-    bool beyond = w->count == 0; /* that far away at least */
     if (share == 0) {
-      result->start_gap = beyond && !w->mesh ? INFINITY : gap;
-      double from = isnan(request->start_gap) ? gap : request->start_gap;
-      aim = fmin(from, 0) - request->depth;
+      result->start_gap = w->count == 0 && !w->mesh ? INFINITY : gap;
+      aim = fmin(gap, 0) - request->depth;
     }
-    double above = gap - aim;
-    if (!beyond && share > 0 && above <= request->tolerance) {
+    if (w->count > 0 && share > 0 && gap - aim <= request->tolerance) {
       result->hits = true;
       result->share = share;
-      vec3_copy(result->normal, w->contacts[0].normal);
-      if (above >= -request->tolerance || isnan(last_above)) return GAP_OK;
-      return close_in(w, aim, last_share, last_above, share, above);
+      return GAP_OK;
     }
-    double rate = speed, next = next_stop(w, share), to = next;
-    if (!beyond && !w->mesh)
-      rate = fmin(rate, approach(w, share, w->contacts[0].normal));
-    looked = false;
-    if (rate > 0) {
-      double way = fmax(above, 0.5 * request->tolerance) / rate, stride = 0;
-      if (!beyond && share + way < next)
-        status = find_stride(w, share, margin, aim, next - share, &stride);
-      if (status != GAP_OK) return status;
-      to = fmin(share + fmax(way, stride), next);
-    }
-    if (to >= 1) return GAP_OK;
-    if (to < next && result->queries > 3 && !beyond && above < last_above) {
-      /* bounds are far from what happens: go to where the gap would close, if
-       * it has closed there, or cannot have done in between; but what is behind
-       * a mesh is not seen any more */
-      double secant =
-          share + above * (share - last_share) / (last_above - above);
-      if (secant > to && secant < next) {
-        status = look(w, secant, margin, 1, &gap);
-        if (status != GAP_OK) return status;
-        looked = gap - aim <= request->tolerance ||
-                 (!w->mesh && above + gap - aim > speed * (secant - share));
-        if (looked) to = secant;
-      }
-    }
-    last_share = share;
-    last_above = above;
-    share = to > share ? to : nextafter(share, 2);
+    status = find_way(w, share, margin, aim, &way);
+    if (status != GAP_OK || share + way >= 1) return status;
+    share = fmax(share + way, nextafter(share, 2));
     if (result->queries >= MOST_QUERIES ||
         (double)result->work >= request->most) {
       result->hits = result->ran_out = true;
-      result->share = looked ? last_share : share;
+      result->share = share;
       return GAP_OK;
     }
   }
@@ -380,9 +309,12 @@ int gap_sweep(gap_context *context, const gap_sweep_request *request,
   if (w.contacts == NULL)
     return gap_context_fail(context, request->geom[0], GAP_NO_MEMORY, NULL);
   for (int side = 0; side < 2; side++) {
-    gap_geom_place(request->geom[side], &w.placed[side]);
-    if (w.placed[side].geom == NULL) return GAP_OK;
-    w.mesh = w.mesh || gap_geom_is_mesh(&w.placed[side]);
+    gap_geom placed;
+    gap_geom_place(request->geom[side], &placed);
+    if (placed.geom == NULL) return GAP_OK;
+    if (!gap_geom_is_mesh(&placed)) continue;
+    w.mesh = true;
+    w.mesh_moves |= request->mover[side].pose != NULL;
   }
   return advance(&w);
 }

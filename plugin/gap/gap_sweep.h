@@ -37,11 +37,10 @@ typedef struct gap_extent {
 int gap_extent_find(gap_context *context, dGeomID geom, const double about[3],
                     gap_extent *extent);
 
-/** The deepest contact of the two geoms at a share of the way. @return how many,
- *  0 or 1, or a negative gap_status. */
-int gap_sweep_contact(gap_context *context, const dGeomID geom[2],
-                      const gap_mover mover[2], double share, double margin,
-                      gap_contact *contact);
+/** gap_query() of the two geoms at a share of the way, the deepest `room` contacts. */
+int gap_sweep_look(gap_context *context, const dGeomID geom[2],
+                   const gap_mover mover[2], double share, double margin,
+                   gap_contact contacts[], int room);
 
 /** The geoms of a sweep and what is asked of it. */
 typedef struct gap_sweep_request {
@@ -51,7 +50,6 @@ typedef struct gap_sweep_request {
   double depth;     /* m: what is looked for is a gap that is lower by this than
                        at the start, or than 0 where they are apart there */
   double tolerance; /* m: of that gap; > 0 */
-  double start_gap; /* m, at the start, or NAN: it is found first */
   double most;      /* work that ends it, see gap_sweep_result */
 } gap_sweep_request;
 
@@ -59,7 +57,6 @@ typedef struct gap_sweep_result {
   bool hits;
   double share;     /* where the gap is that low for the first time */
   double start_gap; /* m; INFINITY: more than can be covered */
-  double normal[3]; /* unit, at the hit, into the first geom */
   int queries;      /* of gaps */
   double work;      /* convex pieces that these looked at */
   bool

@@ -409,7 +409,6 @@ static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
                               .extent = {pair->extent[0], pair->extent[1]},
                               .depth = depth,
                               .tolerance = tolerance,
-                              .start_gap = NAN,
                               .most = most * n_fast};
   for (int side = 0; side < 2; side++)
     set_mover(sweep, pair->body[side], way, &sought.mover[side]);
@@ -558,7 +557,7 @@ static int touch_at(step_sweep *sweep, const sweep_pair *pair,
     set_mover(sweep, pair->body[side], way, &mover[side]);
   sweep->queries++;
   int count =
-      gap_sweep_contact(sweep->gaps, pair->geom, mover, share, NEAR, contact);
+      gap_sweep_look(sweep->gaps, pair->geom, mover, share, NEAR, contact, 1);
   for (int i = 0; i < 3; i++) u[i] = 0;
   for (int side = 0; side < 2 && count == 1; side++) {
     int b = pair->body[side];
