@@ -38,17 +38,12 @@ static bool holds(const host_joint_rows *joint, unsigned i, double cfm) {
 static void prepare_joint(second_order *s, int j, double h) {
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
   joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
-  const host_joint_rows *start = rows_of(s->here, j);
   const host_joint_rows *before = rows_of(&s->before, j);
   double worst = 0;
   memset(states, 0, 6 * sizeof *states);
 
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
-    /* a spring's force is that at the start, and what the step makes of it */
-    if ((rows->rows.cfm[i] > s->home.cfm || rows->soft[i]) && start != NULL &&
-        start->rows.count == rows->rows.count)
-      rows->rows.rhs[i] = start->rows.rhs[i];
     state->holds = holds(rows, i, s->home.cfm) && holds(before, i, s->home.cfm);
     if (!state->holds) continue;
     state->target = rows->rows.rhs[i] - rows->correction[i];
@@ -265,13 +260,6 @@ bool conserving_prepare(second_order *s, const motion *from, double h) {
     return false;
   for (int j = 0; j < s->home.n_joints; j++)
     if (s->middle.joints[j].rows >= 0) prepare_joint(s, j, h);
-  for (int k = 0; k < s->here->contacts.n; k++) {
-    const world_contact *start = &s->here->contacts.items[k];
-    if (s->middle_of[k] < 0 || !start->active) continue;
-    host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
-    /* it pushes with its force at the start, and with what the step makes of it */
-    if (point->soft) point->gap = start->point.gap;
-  }
   return true;
 }
 

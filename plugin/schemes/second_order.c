@@ -188,7 +188,8 @@ bool second_order_look(const second_order *s, world_snapshot *world,
   return true;
 }
 
-/* Contacts that are active at the start, at the point of the Jacobians. */
+/* Contacts that are active at the start, at the point of the Jacobians, and joints, whose
+ * springs push with their force at the start, and with what the step makes of it. */
 static bool look_at_middle(second_order *s, const motion *from, double h) {
   const world_snapshot *here = s->here;
   outcome *out = s->step->out;
@@ -223,6 +224,16 @@ static bool look_at_middle(second_order *s, const motion *from, double h) {
     to->known = start->known;
     to->known_pair = start->known_pair;
     to->overlaps_pair = start->overlaps_pair;
+  }
+  for (int j = 0; j < s->home.n_joints; j++) {
+    int first = here->joints[j].rows, second = s->middle.joints[j].rows;
+    if (first < 0 || second < 0) continue;
+    const host_rows *starts = &here->joint_rows[first].rows;
+    host_joint_rows *read = &s->middle.joint_rows[second];
+    for (unsigned i = 0; i < read->rows.count; i++)
+      if ((read->rows.cfm[i] > s->home.cfm || read->soft[i]) &&
+          starts->count == read->rows.count)
+        read->rows.rhs[i] = starts->rhs[i];
   }
   return true;
 }
