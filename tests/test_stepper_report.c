@@ -18,7 +18,7 @@ static ode_mlcp_report report_of(int value) {
 
 static void test_shares_of_islands_add_up(void) {
   ode_mlcp_report sum = report_of(2), share = report_of(5);
-  report_add(&sum, &share);
+  report_add(&sum, &share, false);
 #define SUM 7
 #define MOST 5
 #define ANY (2 | 5)

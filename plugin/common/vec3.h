@@ -134,12 +134,13 @@ static inline bool mat3_invert(double B[9], const double A[9]) {
 /** L L' = A, lower triangular. @return false (L is half done) where A has none up to
  *  rounding. */
 static inline bool mat3_cholesky(double L[9], const double A[9]) {
+  for (int i = 0; i < 9; i++) L[i] = 0;
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
+    for (int j = 0; j <= i; j++) {
       double sum = A[3 * i + j];
-      for (int k = 0; k < j && j <= i; k++) sum -= L[3 * i + k] * L[3 * j + k];
+      for (int k = 0; k < j; k++) sum -= L[3 * i + k] * L[3 * j + k];
       if (i == j && !(sum > 1e-13 * A[4 * i])) return false;
-      L[3 * i + j] = j > i ? 0 : i == j ? sqrt(sum) : sum / L[4 * j];
+      L[3 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j];
     }
   return true;
 }

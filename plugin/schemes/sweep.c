@@ -321,8 +321,9 @@ static int find_pairs(step_sweep *sweep, const sweep_way *way) {
   if (way->contacts->function == NULL)
     return find_pairs_in_spaces(sweep, soft_world);
   sweep->list.pool = sweep->pool;
-  if (!contact_source_find_pairs(way->contacts, way->world, way->seconds,
-                                 &sweep->list))
+  sweep->list.pairs_only = true;
+  if (!contact_source_collect(way->contacts, way->world, way->seconds,
+                              ODE_MLCP_MARGIN_AUTO, &sweep->list))
     return GAP_NO_MEMORY;
   for (int i = 0; i < sweep->list.n_pairs; i++) {
     const source_pair *pair = &sweep->list.pairs[i];

@@ -647,7 +647,7 @@ static void sum_reports(world_stepper *stepper) {
   for (size_t i = 0; i < stepper->n_islands; i++) {
     outcome *island = &stepper->islands[i].out;
     island->report.refused = island->refused;
-    report_add(sum, &island->report);
+    report_add(sum, &island->report, false);
   }
   sum->islands = (int)stepper->n_islands;
   if (stepper->swept) {

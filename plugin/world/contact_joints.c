@@ -104,18 +104,18 @@ static void from_frame(dBodyID body, const double local[3], double arm[3]) {
   for (int i = 0; i < 3; i++) arm[i] = vec3_dot(real3(R + 4 * i).at, local);
 }
 
-/* Springs have no touch to lose: their force ends with their depth. */
-static bool is_usable(const dContact *contact) {
-  double length = vec3_length(real3(contact->geom.normal).at);
-  return !(contact->surface.mode & (dContactSoftERP | dContactSoftCFM)) &&
-         length > 1e-6 && isfinite(length) && isfinite(contact->geom.depth) &&
-         all_finite(real3(contact->geom.pos).at, 3);
-}
-
-/* Where a contact that was told is, and its key. */
+/* Where a contact that was told is, and its key. Springs have no touch to lose: their
+ * force ends with their depth. */
 static void note(contact_source *source, source_contact *told) {
-  const dContactGeom *geom = &told->contact.geom;
-  if (told->covered || !is_usable(&told->contact)) return;
+  const int none[2] = {-1, -1};
+  const char *bad_name;
+  double bad_value;
+  host_contact point;
+  if (told->covered ||
+      (told->contact.surface.mode & (dContactSoftERP | dContactSoftCFM)) ||
+      host_contact_read(&point, &told->contact, false, none, NULL, &bad_name,
+                        &bad_value) != CONTACT_USABLE)
+    return;
   const dBodyID *body = told->body;
   unsigned long serial[2];
   for (int side = 0; side < 2; side++)
@@ -125,19 +125,16 @@ static void note(contact_source *source, source_contact *told) {
   *key = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
                          .told = told->joint};
   /* the host's normal points into the first body, or away from the second */
-  double normal[3];
-  real_read(normal, geom->normal, 3);
-  double scale = (swapped ? 1 : -1) / vec3_length(normal);
-  vec3_add_scaled(key->normal, scale, normal);
+  vec3_add_scaled(key->normal, swapped ? 1 : -1, point.normal);
   for (int side = 0; side < 2; side++) {
     double arm[3];
-    real_read(arm, geom->pos, 3);
+    vec3_copy(arm, point.position);
     if (body[side] != NULL)
       vec3_add_scaled(arm, -1, real3(dBodyGetPosition(body[side])).at);
     to_frame(body[side], arm, key->local[side ^ swapped]);
   }
   told->keeps = true;
-  told->depth = geom->depth;
+  told->depth = -point.gap;
   memcpy(told->local, key->local, sizeof told->local);
   to_frame(body[swapped], key->normal, told->normal);
 }

@@ -508,10 +508,3 @@ void contact_source_end_hiding(contact_source *source) {
   contact_source_show(source, NULL, 0);
   source->hidden.n_islands = 0;
 }
-
-bool contact_source_find_pairs(contact_source *source, dWorldID world,
-                               double step_size, ode_mlcp_contact_list *list) {
-  list->pairs_only = true;
-  return contact_source_collect(source, world, step_size, ODE_MLCP_MARGIN_AUTO,
-                                list);
-}

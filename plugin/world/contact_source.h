@@ -79,7 +79,9 @@ struct ode_mlcp_contact_list {
   int n_polygons;
   ode_mlcp_error error; /* the first that happened; the text says what */
   char message[160];
-  bool pairs_only; /* geoms that may meet are noted, contacts are not found */
+  bool
+      pairs_only; /* set: pairs of geoms that the function asks about and that may
+                      meet in two steps are noted, contacts are not found */
   source_pair *pairs;
   int n_pairs;
   gap_contact *found; /* of a pair */
@@ -167,12 +169,6 @@ void contact_source_show(contact_source *source, const dStepperIsland shown[],
 /** Show all for good: what was listed is forgotten. It may be called with nothing
  *  listed, and where a step was left half-way. */
 void contact_source_end_hiding(contact_source *source);
-
-/** The pairs of geoms that the function asks about and that may meet in two steps
- *  at the velocities that the bodies have now: into list->pairs. As
- *  contact_source_collect. */
-bool contact_source_find_pairs(contact_source *source, dWorldID world,
-                               double step_size, ode_mlcp_contact_list *list);
 
 /** Of the contacts from `first` on, those that neighbours of their geoms cover: what was
  *  found goes, what was told is marked. @return false where memory ran out. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(ode_mlcp_report *sum, const ode_mlcp_report *share,
+void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share,
                 bool in_vain) {
 #define WORK(field) sum->field += share->field
 #define MOST_WORK(field) sum->field = fmax(sum->field, share->field)
@@ -25,10 +25,6 @@ static void add(ode_mlcp_report *sum, const ode_mlcp_report *share,
 #undef SUM
 #undef MOST_WORK
 #undef WORK
-}
-
-void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share) {
-  add(sum, share, false);
 }
 
 void outcome_start(outcome *out) {
@@ -52,7 +48,7 @@ static void add_words(char sum[160], const char share[160]) {
 }
 
 void outcome_add(outcome *sum, const outcome *share) {
-  report_add(&sum->report, &share->report);
+  report_add(&sum->report, &share->report, false);
   sum->refused |= share->refused;
   sum->no_memory |= share->no_memory;
   add_words(sum->message, share->message);
@@ -60,7 +56,7 @@ void outcome_add(outcome *sum, const outcome *share) {
 }
 
 void outcome_add_work(outcome *sum, const outcome *share) {
-  add(&sum->report, &share->report, true);
+  report_add(&sum->report, &share->report, true);
 }
 
 bool outcome_fail(outcome *out, const char *format, ...) {

@@ -16,8 +16,9 @@ typedef struct outcome {
 } outcome;
 
 /** Add an island's share to a step's report, as the table ode_mlcp_report.h says of each
- *  field. */
-void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share);
+ *  field; of solves in vain their work alone. */
+void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share,
+                bool in_vain);
 
 /** Start afresh. */
 void outcome_start(outcome *out);
