@@ -179,10 +179,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   a->contact_row[k] = c->first_row + first;
   guess_contact(c->guess + first, rows, old,
                 memory_sign(request->world, point));
-  if (request->guess != NULL)
-    memcpy(c->guess + first, request->guess + 6 * k,
-           (size_t)rows->n_rows * sizeof *c->guess);
-  else if (old != NULL)
+  if (old != NULL)
     for (int i = first; i < c->set.n_rows; i++)
       c->guess[i] *= time_scale(a, old);
 }

@@ -67,9 +67,6 @@ typedef struct assembly_request {
                            frame; 0 of a contact: the slip of free flight; or
                            NULL */
   const double
-      *guess; /* [6 contacts->n] impulses in place of what is known of contacts,
-                           NAN: new; or NULL */
-  const double
       *pressed;    /* [contacts->n] N s that contacts are given along their
                             normals beside the solve, which friction follows, too;
                             or NULL */

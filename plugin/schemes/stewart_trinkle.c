@@ -43,13 +43,14 @@ typedef struct gathered {
 
 typedef struct stewart_trinkle {
   scheme_state base;
-  world_snapshot home;    /* at the start: masses, joint rows, stops */
-  world_snapshot ahead;   /* where contacts are linearised */
-  world_snapshot check;   /* at the end */
-  gathered problem;       /* program's contacts and stops of `home`, others of
+  world_snapshot home;   /* at the start: masses, joint rows, stops */
+  world_snapshot ahead;  /* where contacts are linearised */
+  world_snapshot check;  /* at the end */
+  gathered problem;      /* program's contacts and stops of `home`, others of
                            `ahead` and `check` */
-  gathered before;        /* contacts of the pass before, */
-  double *before_impulse; /* and their impulses [6 n] */
+  contact_memory memory; /* of the last solve, */
+  const contact_memory *recent; /* or the last step's */
+  contact_entry *entries;       /* [joint rows + problem's contacts] */
   world_matcher matcher;
   host_body *moved; /* masses and forces of the pass */
   motion from, to;  /* how bodies would go, */
@@ -57,8 +58,6 @@ typedef struct stewart_trinkle {
   motion end;
   double *v, *force, *x_free; /* [6 n_bodies] */
   double *x_taut;             /* [6 n_bodies] x_free of the masses M~ */
-  double *impulse;            /* [6 n contacts] guesses, */
-  const double *guesses;      /* or NULL */
   double *k_q, *k_v;          /* [36 n_bodies] where forces act */
   double *stiff;              /* [36 n_bodies] M~ - M of forces; NULL: none */
   extra_row *springs;
@@ -229,21 +228,34 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
   return true;
 }
 
-/* Find the problem's contacts among those of the last step. */
-static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
-  contact_memory_unclaim(step->memory);
-  return world_recall(&s->matcher, &s->home, &s->problem.contacts, step->memory,
-                      NULL, motion_radius(&s->home, s->v, step->step_size)) ||
+/* Find the problem's contacts among those of the last step or solve. */
+static bool recall(stewart_trinkle *s, const scheme_step *step,
+                   const contact_memory *memory) {
+  contact_memory_unclaim(memory);
+  return world_recall(&s->matcher, &s->home, &s->problem.contacts, memory, NULL,
+                      motion_radius(&s->home, s->v, step->step_size)) ||
          outcome_no_memory(step->out);
 }
 
 /* Active contacts stay active. */
 static bool carry_on(stewart_trinkle *s, const scheme_step *step) {
-  if (!recall_contacts(s, step)) return false;
+  if (!recall(s, step, s->recent)) return false;
   for (int k = 0; k < s->problem.contacts.n; k++)
     if (s->problem.contacts.items[k].known != NULL)
       s->problem.contacts.items[k].active = true;
-  s->guesses = NULL;
+  return true;
+}
+
+/* Another solve goes on from the last one. */
+static bool note_solve(stewart_trinkle *s, outcome *out) {
+  if (!POOL_RESERVE(&s->base.pool, s->entries,
+                    s->home.n_joint_rows + s->problem.contacts.n))
+    return outcome_no_memory(out);
+  int n = assembly_remember(s->base.assembly, true, s->entries);
+  if (!contact_memory_reserve(&s->memory, &s->base.pool, n))
+    return outcome_no_memory(out);
+  contact_memory_take(&s->memory, s->entries, n);
+  s->recent = &s->memory;
   return true;
 }
 
@@ -264,7 +276,6 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.x_free = s->x_taut;
   request.extra = s->springs;
   request.n_extra = s->n_springs;
-  request.guess = s->guesses;
   request.erp_for_all = request.projects = true;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   step->out->report.fallbacks += assembly_fallbacks(s->base.assembly);
@@ -300,21 +311,6 @@ static bool match(stewart_trinkle *s, const world_snapshot *world_a,
          outcome_no_memory(out);
 }
 
-static bool reserve_guesses(stewart_trinkle *s, outcome *out) {
-  size_t n = (size_t)s->problem.contacts.n;
-  if (!POOL_RESERVE(&s->base.pool, s->impulse, 6 * n))
-    return outcome_no_memory(out);
-  for (size_t i = 0; i < 6 * n; i++) s->impulse[i] = NAN;
-  s->guesses = s->impulse;
-  return true;
-}
-
-static void copy_impulses(const stewart_trinkle *s, int k, double impulse[6]) {
-  const double *p = assembly_contact_impulses(s->base.assembly, k);
-  int n = p != NULL ? assembly_contact_rows(s->base.assembly, k)->n_rows : 0;
-  for (int i = 0; i < 6; i++) impulse[i] = i < n ? p[i] : NAN;
-}
-
 /* An overlap of less is none, or rounding. */
 static bool is_violated(const host_contact *point) {
   return point->gap < -hair_touch(point->position);
@@ -328,13 +324,15 @@ static int add_violated(stewart_trinkle *s, const scheme_step *step) {
       !match(s, &s->check, &s->check.contacts, &s->problem.contacts, step->out))
     return -1;
   world_contacts *problem = &s->problem.contacts;
-  int n_before = problem->n, added = 0;
+  int added = 0;
   for (int k = 0; k < s->check.contacts.n; k++) {
     const world_contact *found = &s->check.contacts.items[k];
     if (found->joint >= 0 || !is_violated(&found->point)) continue;
-    if (s->match[k] >= 0) {
-      world_contact *known = &problem->items[s->match[k]];
-      added += !known->active;
+    world_contact *known =
+        s->match[k] >= 0 ? &problem->items[s->match[k]] : NULL;
+    if (known != NULL && known->active) continue;
+    if (added++ == 0 && !note_solve(s, step->out)) return -1;
+    if (known != NULL) {
       known->active = true;
       continue;
     }
@@ -342,13 +340,8 @@ static int add_violated(stewart_trinkle *s, const scheme_step *step) {
     if (contact == NULL) return -1;
     contact->active = true;
     linearise(s, problem->n - 1, s->end.v);
-    added++;
   }
-  if (added == 0) return 0;
-  /* guesses go on from the last solve */
-  if (!reserve_guesses(s, step->out) || !recall_contacts(s, step)) return -1;
-  for (int k = 0; k < n_before; k++) copy_impulses(s, k, s->impulse + 6 * k);
-  return added;
+  return added == 0 || recall(s, step, s->recent) ? added : -1;
 }
 
 /* The linear scheme at the present guess. */
@@ -369,37 +362,6 @@ static bool solve_linear(stewart_trinkle *s, const scheme_step *step,
 }
 
 /* --- the nonlinear version ------------------------------------------------ */
-
-/* Contacts that were active in the pass before stay so. Those of the step's start are
- * the same in every pass. */
-static bool carry_over(stewart_trinkle *s, const scheme_step *step) {
-  world_contacts *problem = &s->problem.contacts;
-  if (!match(s, &s->home, problem, &s->before.contacts, step->out) ||
-      !reserve_guesses(s, step->out))
-    return false;
-  for (int k = 0; k < problem->n; k++) {
-    int of = k < s->problem.n_home ? k : s->match[k];
-    if (of < 0 || !s->before.contacts.items[of].active) continue;
-    problem->items[k].active = true;
-    memcpy(s->impulse + 6 * k, s->before_impulse + 6 * of,
-           6 * sizeof *s->impulse);
-  }
-  return true;
-}
-
-static bool keep_contacts(stewart_trinkle *s, outcome *out) {
-  size_t n = (size_t)s->problem.contacts.n;
-  if (!POOL_RESERVE(&s->base.pool, s->before.contacts.items, n) ||
-      !POOL_RESERVE(&s->base.pool, s->before_impulse, 6 * n))
-    return outcome_no_memory(out);
-  world_contact *items = s->before.contacts.items;
-  if (n > 0) memcpy(items, s->problem.contacts.items, n * sizeof *items);
-  s->before.contacts = s->problem.contacts;
-  s->before.contacts.items = items;
-  for (int k = 0; k < (int)n; k++)
-    copy_impulses(s, k, s->before_impulse + 6 * k);
-  return true;
-}
 
 /* Have the bodies found their place, as well as the host can say where they are? */
 static bool has_settled(const stewart_trinkle *s, double change) {
@@ -486,7 +448,6 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
     if (!(pass == 0 ? look_first(s, step) : look_again(s, step)) ||
         !free_motion(s, step, pass == 0 ? &s->home : &s->ahead) ||
         !gather_contacts(s, step->out) || !carry_on(s, step) ||
-        (pass > 0 && !carry_over(s, step)) ||
         !solve_linear(s, step, passes == 0))
       return false;
     double change = distance_from_guess(s);
@@ -499,7 +460,7 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
       report->not_converged = 1;
       return true;
     }
-    if (!keep_contacts(s, step->out)) return false;
+    if (!note_solve(s, step->out)) return false;
   }
 }
 
@@ -561,7 +522,8 @@ static bool solve_st(void *state, scheme_step *step) {
     memcpy(s->v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
   s->sweep.queries = 0;
   s->sweep.work = 0;
-  if (!iterate(s, step)) return false;
+  s->recent = step->memory;
+  if (!iterate(s, step) || !recall(s, step, step->memory)) return false;
   fill_report(s, &step->out->report);
   if (!remember(s, step)) return false;
   scheme_hand_over(step, &s->home, s->end.v, s->base.assembly);
