@@ -53,45 +53,16 @@ static bool add_facet(polytope *grown, int i, int j, int k) {
   return true;
 }
 
-/* The further of the two differences along +m and -m from a plane. */
-static void further_side(const polytope *grown, const double m[3],
-                         const double from[3], double w[3]) {
-  double back[3], other[3], to[3];
-  vec3_negate(back, m);
-  furthest_difference(grown->a, grown->b, m, w);
-  furthest_difference(grown->a, grown->b, back, other);
-  vec3_subtract(to, w, from);
-  double reach = vec3_dot(m, to);
-  vec3_subtract(to, other, from);
-  if (-vec3_dot(m, to) > reach) vec3_copy(w, other);
-}
-
-/* Four differences that span a volume; false where there are none. */
-static bool start_points(polytope *grown) {
-  double m[3] = {1, 0, 0}, back[3], u[3], v[3];
-  vec3_negate(back, m);
-  furthest_difference(grown->a, grown->b, m, grown->points[0]);
-  furthest_difference(grown->a, grown->b, back, grown->points[1]);
-  vec3_subtract(u, grown->points[1], grown->points[0]);
-  double length = vec3_length(u);
-  if (!(length > 0)) return false;
-
-  int least = fabs(u[2]) < fabs(u[1]) ? 2 : 1;
-  for (int k = 0; k < 3; k++) m[k] = k == least;
-  vec3_add_scaled(m, -u[least] / (length * length), u);
-  further_side(grown, m, grown->points[0], grown->points[2]);
-  vec3_subtract(v, grown->points[2], grown->points[0]);
-  vec3_cross(m, u, v);
-  if (!(vec3_length(m) > 1e-12 * length * length)) return false;
-  further_side(grown, m, grown->points[0], grown->points[3]);
-  vec3_subtract(v, grown->points[3], grown->points[0]);
-  grown->n_points = 4;
-  return fabs(vec3_dot(m, v)) > 1e-12 * vec3_length(m) * length;
-}
-
+/* The furthest differences along four ways out of the middle of a tetrahedron; false
+ * where they lie on a line. */
 static bool start(polytope *grown) {
+  static const double ways[4][3] = {
+      {1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+  for (int i = 0; i < 4; i++)
+    furthest_difference(grown->a, grown->b, ways[i], grown->points[i]);
+  grown->n_points = 4;
   grown->n_facets = 0;
-  if (!start_points(grown) || !add_facet(grown, 0, 1, 2)) return false;
+  if (!add_facet(grown, 0, 1, 2)) return false;
   // facets must look out: swap two corners where they look in
   const facet *first = &grown->facets[0];
   int i = vec3_dot(first->n, grown->points[3]) > first->d;
