@@ -227,6 +227,14 @@ static bool write_witness(const gap_patch_request *request,
     vec3_add_scaled(across, -vec3_dot(across, request->n), request->n);
     if (vec3_length(across) > outside_tolerance * request->scale) return false;
   }
+  // heights by the supports: nearest points are less exact
+  double support[3];
+  for (int k = 0; k < 3; k++) on_b[k] = (on_a[k] + on_b[k]) / 2;
+  gap_core_support(request->b, request->n, support);
+  vec3_subtract(support, support, on_b);
+  vec3_add_scaled(on_b, vec3_dot(support, request->n), request->n);
+  vec3_copy(on_a, on_b);
+  vec3_add_scaled(on_a, request->separation, request->n);
   write_contact(request, on_a, on_b, contact);
   contact->feature[0] = nearest_feature(request->a, &outlines[0], nearest, 0);
   contact->feature[1] = nearest_feature(request->b, &outlines[1], nearest, 1);
@@ -254,7 +262,6 @@ static void lead_with_deepest(collection *into, const gap_outline outlines[2]) {
       if (into->count < GAP_PAIR_ROOM) into->count++;
       deepest = into->count - 1;
       into->contacts[deepest] = witness;
-      into->contacts[deepest].gap = gap; // nearest points are less exact
     }
   }
   if (into->count == 0) return;
