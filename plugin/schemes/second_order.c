@@ -567,13 +567,14 @@ typedef struct round_change {
 static round_change take_over(second_order *s, double h) {
   const double *x = assembly_x(s->base.assembly);
   const double ROUNDING = real_roundings(1e-15);
-  const double OF_SOLVES = 1e3;  /* times SETTLED; they are in double */
+  const double OF_SOLVES = 300;  /* times SETTLED; they are in double */
   const double OF_POSITIONS = 4; /* times the rounding of the host's */
   double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
   for (int b = 0; b < s->home.n_bodies; b++)
     far = fmax(far, vec3_length(s->home.bodies[b].position));
   /* no error of a joint is known better than to the rounding of positions */
   double slow = ROUNDING * (far + 1) / (h * SETTLED);
+  double slow_in_double = slow * (DBL_EPSILON / REAL_EPSILON);
   for (int b = 0; b < s->home.n_bodies; b++)
     for (int half = 0; half < 2; half++) {
       double d[3];
@@ -586,7 +587,8 @@ static round_change take_over(second_order *s, double h) {
   bool rounding = true;
   for (int half = 0; half < 2; half++)
     rounding &=
-        change[half] < SETTLED * (OF_SOLVES * most[half] + OF_POSITIONS * slow);
+        change[half] < SETTLED * (OF_SOLVES * (most[half] + slow_in_double) +
+                                  OF_POSITIONS * slow);
   return (round_change){
       fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow)),
       fmax(most[0], most[1]) + slow, rounding};
