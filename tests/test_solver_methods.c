@@ -34,7 +34,7 @@ static void open_work(solve_work *work, const mlcp_problem *problem) {
                                     work->box.n_body_pairs));
   solve_work_set_cost(work);
   work->budget = INFINITY;
-  work->target = work->enough = 1e-11;
+  work->target = work->digits = 1e-11;
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
 }

@@ -15,7 +15,7 @@
  * The answer is the next proximal point. prox is relative to a row's diagonal, so
  * that nothing depends on units or on how light a body is. A stage leaves a residual
  * of prox A |p - p_a|: where redundant contacts are all that is open, hardly any
- * impulse has to change for one that is good enough, and a prox of a hundred times
+ * impulse has to change for one that will do, and a prox of a hundred times
  * that finds it in a step or two, however rigid the contacts are. So prox goes down
  * with the residual to there, and further only where stages gain nothing: to where
  * the rows' own compliance settles by more than half in a stage. Stages whose
@@ -540,14 +540,14 @@ static bool pivot_stage(continuation *c) {
 }
 
 /* With the factors of the last stage a digit costs a solve: go on from its end to
- * well below the target while the active set stands. */
+ * well below what is asked for while the active set stands. */
 static void refine(continuation *c) {
   enum { MAX_SOLVES = 3 };
-  const double share = 1e-3; // of the target
+  const double share = 1e-3; // of the digits asked for
   solve_work *work = c->work;
   for (int i = 0; i < MAX_SOLVES; i++) {
     double before = work->residual;
-    if (before <= share * work->target || predict(c, work->kept_p) != 0) break;
+    if (before <= share * work->digits || predict(c, work->kept_p) != 0) break;
     take(c, work->kept_p);
     if (!(work->residual < 0.5 * before)) break;
     memcpy(c->anchor, work->kept_p, sizeof *c->anchor * (size_t)c->box->n_rows);
@@ -616,7 +616,7 @@ static void polish(continuation *c) {
   memcpy(c->anchor, work->p, bytes);
   c->prox = larger_of(share * prox, rigid_prox);
   soften(c);
-  while (work->residual > work->target && work->residual <= 0.5 * before) {
+  while (work->residual > work->digits && work->residual <= 0.5 * before) {
     before = work->residual;
     look_from_impulses(c);
     box_velocities(box, work->p, work->v);
@@ -683,15 +683,15 @@ typedef struct descent {
 } descent;
 
 static descent start_descent(continuation *c) {
-  const double over_enough =
-      100; // pyramids and drums at rest take twice the work
+  // pyramids and drums at rest take twice the work without
+  const double over_target = 100;
   bool curved = c->n_circles > 0;
   descent d = {.by = curved ? of_circles : of_polygons,
                .last = last_prox_of(c->box)};
   bool soft = d.last >= soft_enough && !curved;
   d.least = soft     ? d.last
             : curved ? rigid_prox
-                     : larger_of(d.last, over_enough * c->work->enough);
+                     : larger_of(d.last, over_target * c->work->target);
   c->prox =
       smaller_of(larger_of(d.by.of_residual * c->work->residual, d.least), 1);
   if (soft) c->prox = d.last;
@@ -748,7 +748,7 @@ static bool descend(continuation *c, bool from_nothing) {
                           ? (int)(most_share * box->n_rows) + FEW
                           : box->n_rows;
     c->noise = box->scale *
-               larger_of(0.1 * work->target, descent.by.missable * residual);
+               larger_of(0.1 * work->digits, descent.by.missable * residual);
     bool ok = run_stage(c, most_spent);
     if (c->gives_up) break;
     if (ok) take(c, work->kept_p);
@@ -770,7 +770,7 @@ static bool descend(continuation *c, bool from_nothing) {
     residual = work->residual;
     n_failures = 0;
     memcpy(c->anchor, work->kept_p, bytes);
-    if (residual <= work->enough) {
+    if (residual <= work->target) {
       refine(c);
       break;
     }
@@ -798,7 +798,7 @@ bool continuation_by_pivots(solve_work *work) {
   c->prox = first_prox;
   c->factored_prox = -1;
   c->most_changes = box->n_rows;
-  c->noise = 0.1 * work->target * box->scale;
+  c->noise = 0.1 * work->digits * box->scale;
   double failed_prox = 0;
   int n_failures = 0;
   memcpy(c->anchor, work->p, bytes);
@@ -814,7 +814,7 @@ bool continuation_by_pivots(solve_work *work) {
     n_failures = 0;
     solve_work_take(work, work->kept_p);
     if (work->residual <= work->target) return true;
-    if (c->prox == 0 || work->best_residual <= work->enough) break;
+    if (c->prox == 0) break;
     memcpy(c->anchor, work->kept_p, bytes);
     c->prox = larger_of(shrink * c->prox, sqrt(c->prox * failed_prox));
     if (c->prox < least_prox) c->prox = 0;

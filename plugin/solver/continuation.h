@@ -13,8 +13,7 @@ bool continuation_reserve(solve_work *work, bool circles);
  * that couples rows.
  *
  * @param from_nothing  work->p tells nothing: all rows are active at first
- * @return true when the target is reached; else work->p is the best iterate, with
- *         which it stopped where that is good enough (solve_work_cheap_end).
+ * @return true when the target is reached; else work->p is the best iterate.
  */
 bool continuation_solve(solve_work *work, bool from_nothing);
 

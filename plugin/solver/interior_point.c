@@ -543,7 +543,7 @@ bool interior_point_follow(solve_work *work) {
   const double too_far = 10; // from there it does not come back
   interior in = start(work, true);
   for (int k = 0; k < MAX_STEPS && in.mu < too_far; k++)
-    if (!advance_along(&in) || work->residual <= work->enough) break;
+    if (!advance_along(&in) || work->residual <= work->target) break;
   solve_work_restore_best(work);
   return work->residual <= work->target;
 }

@@ -13,7 +13,7 @@ bool interior_point_reserve(solve_work *work);
 bool interior_point_solve(solve_work *work);
 
 /** From there along a curve and its turning points, by its length. At twice the price,
- *  it ends at nearly all of what the other gets stuck at; with work->enough as well.
+ *  it ends at nearly all of what the other gets stuck at.
  *  @return true when the target is reached. */
 bool interior_point_follow(solve_work *work);
 

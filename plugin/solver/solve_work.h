@@ -38,8 +38,8 @@ typedef struct solve_work {
   struct pivot_space *pivot_space;
   struct continuation *continuation;
 
-  double target; /* residual to be reached */
-  double enough; /* >= target: what will do */
+  double target; /* residual that ends a solve */
+  double digits; /* <= target: looked for where it costs a solve */
   long factorisations, iterations, pivots;
 
   /* counted and never timed, so that a step has the same bits on every machine;
@@ -54,8 +54,7 @@ void solve_work_set_cost(solve_work *work);
 /** Whether `cost` more is within the budget; it is spent then. */
 bool solve_work_spend(solve_work *work, double cost);
 
-/** Rows few enough to be looked for one by one, and their last digits, which cost a
- *  factorisation or two, too: scenes of joints are to keep their laws to 1e-11. */
+/** Rows with limits few enough for their states to be looked for one by one. */
 bool solve_work_has_few_rows(const solve_work *work);
 
 /** Not even a factorisation is left. */

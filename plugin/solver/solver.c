@@ -68,11 +68,6 @@ static void take_guess(solve_work *work, const double guess[]) {
   solve_work_evaluate(work);
 }
 
-/* The budget ends, or what there is will do. */
-static bool is_over(const solve_work *work) {
-  return solve_work_is_spent(work) || work->best_residual <= work->enough;
-}
-
 /* ---- the stages -------------------------------------------------------------- */
 
 /* From last step's impulses, spread anew, as what a pair passes on is known better than
@@ -128,24 +123,24 @@ static const struct {
               {SOLVER_STAGE_INTERIOR, follow_turns},
               {SOLVER_STAGE_HOMOTOPY, lead_on}};
 
-/* The guess if it is good enough, else stage after stage until one reaches the target,
- * or comes to what will do.
- * @return whether the target is reached. */
+/* The guess if it has all digits, as what guesses miss adds up; else stage after stage
+ * until one reaches the target.
+ * @return whether one does. */
 static bool run_stages(solve_work *work, const double guess[]) {
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   work->stage = SOLVER_STAGE_WARM;
   take_guess(work, guess);
-  if (work->residual <= work->target) return true;
+  if (work->residual <= work->digits) return true;
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
     work->stage = stages[i].name;
     if (stages[i].reaches_target(work, guess)) return true;
-    if (is_over(work)) return false;
+    if (solve_work_is_spent(work)) break;
   }
   return false;
 }
 
-/* To a thousandth of the target where a few linear steps get there from the guess: what
+/* To a thousandth of the digits where a few linear steps get there from the guess: what
  * solves miss adds up over a scheme's solves. */
 static bool run_precisely(solve_work *work, const double guess[]) {
   const double share = 0.001;
@@ -153,10 +148,11 @@ static bool run_precisely(solve_work *work, const double guess[]) {
   work->best_residual = INFINITY;
   work->stage = SOLVER_STAGE_WARM;
   take_guess(work, guess);
-  work->target = share * target;
+  work->target = share * work->digits;
   bool precise = work->residual <= work->target || active_set_solve(work, 3);
   work->target = target;
-  return precise || work->best_residual <= target || run_stages(work, guess);
+  return precise || work->best_residual <= work->digits ||
+         run_stages(work, guess);
 }
 
 /* ---- a solve ----------------------------------------------------------------- */
@@ -167,13 +163,13 @@ static solver_report no_memory(void) {
 
 static const double usual_share = 0.7; // of the tolerances
 
-/* What residuals end the stages: a share of the tolerances. */
-static void set_limits(solve_work *work, const solver_options *options,
+/* What is acceptable ends a solve, what is tolerated one without a budget.
+ * @param share  of them */
+static void set_target(solve_work *work, const solver_options *options,
                        double share) {
-  work->target = share * options->tolerance;
-  work->enough = work->target;
+  work->digits = work->target = share * options->tolerance;
   if (isfinite(options->budget))
-    work->enough = larger_of(work->target, share * options->acceptable);
+    work->target = larger_of(work->digits, share * options->acceptable);
 }
 
 /* Room for the iterates of work->box, and nothing spent yet. */
@@ -227,18 +223,16 @@ static solver_report solve_by_stages(solve_work *work,
   if (!begin(work, options) || !continuation_reserve(work, false) ||
       !interior_point_reserve(work) || !pivots_reserve(work))
     return no_memory();
-  set_limits(work, options, usual_share);
+  set_target(work, options, usual_share);
   bool reached =
       options->precise ? run_precisely(work, guess) : run_stages(work, guess);
-  bool enough = reached || work->best_residual <= work->enough;
-  if (!enough && !options->all_or_nothing) {
+  if (!reached && !options->all_or_nothing) {
     if (!sweeps_run(work)) return no_memory();
     bound_work(work);
   }
   double residual = give_solution(work, solution);
-  if (enough &&
-      residual > (reached ? options->tolerance : options->acceptable)) {
-    set_limits(work, options, second_share);
+  if (reached && residual > work->target / usual_share) {
+    set_target(work, options, second_share);
     run_stages(work, solution->p);
     residual = give_solution(work, solution);
   }
@@ -321,7 +315,7 @@ solver_report solver_turn_edges(solver_workspace *workspace,
   if (built == BOX_NO_MEMORY || !begin(work, options) ||
       !continuation_reserve(work, true))
     return no_memory();
-  set_limits(work, options, usual_share);
+  set_target(work, options, usual_share);
   take_guess(work, solution->p);
   *turned = continuation_turn(work, solution->p, pairs);
   double residual = INFINITY;
