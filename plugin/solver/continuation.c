@@ -204,10 +204,11 @@ static void take(continuation *c, const double p[]) {
 /* ---- impulses from slips ------------------------------------------------------ */
 
 /* Of a row's diagonal. Rows without limits change no state, and need no more of it than
- * leaves half of the digits to impulses that follow from slips: a taut net has a
- * thousandth of the diagonal that its rows have alone. */
+ * keeps the system regular, or leaves half of the digits to a circle's impulses, which
+ * follow from slips: a taut net has a thousandth of the diagonal that its rows have
+ * alone, and less. */
 static double prox_of(const continuation *c, int row) {
-  const double regular = 1e-8;
+  const double regular = c->n_circles > 0 ? 1e-8 : 1e-10;
   return c->box->type[row] == BOX_FREE ? smaller_of(c->prox, regular) : c->prox;
 }
 

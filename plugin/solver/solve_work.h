@@ -54,9 +54,6 @@ void solve_work_set_cost(solve_work *work);
 /** Whether `cost` more is within the budget; it is spent then. */
 bool solve_work_spend(solve_work *work, double cost);
 
-/** Rows with limits few enough for their states to be looked for one by one. */
-bool solve_work_has_few_rows(const solve_work *work);
-
 /** Not even a factorisation is left. */
 bool solve_work_is_spent(const solve_work *work);
 

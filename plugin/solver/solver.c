@@ -47,7 +47,6 @@ const char *solver_stage_name(solver_stage stage) {
       [SOLVER_STAGE_NONE] = "none",
       [SOLVER_STAGE_WARM] = "warm",
       [SOLVER_STAGE_CONTINUATION] = "continuation",
-      [SOLVER_STAGE_PIVOTS] = "pivots",
       [SOLVER_STAGE_INTERIOR] = "interior",
       [SOLVER_STAGE_HOMOTOPY] = "homotopy",
       [SOLVER_STAGE_LEMKE] = "lemke"};
@@ -73,10 +72,12 @@ static void take_guess(solve_work *work, const double guess[]) {
 /* From last step's impulses, spread anew, as what a pair passes on is known better than
  * how its rows share it (a wall that settles in test_step_guess): by continuation, or,
  * where compliance couples rows (friction polygons of more than four edges), by their
- * active set. Few rows also from nothing. */
+ * active set. From nothing a few states are found, those of a wall at its vertex worse
+ * than inside. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
+  enum { FEW_ROWS = 150 };
   (void)guess; // work->p is it
-  if (work->n_known == 0 && !solve_work_has_few_rows(work)) return false;
+  if (work->n_known == 0 && work->box.n_limited > FEW_ROWS) return false;
   spread_impulses(work);
   box_project(&work->box, work->p);
   solve_work_evaluate(work);
@@ -84,12 +85,6 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
     return continuation_solve(work, work->n_known == 0);
   active_set_of_guess(work);
   return active_set_correct(work, 16);
-}
-
-static bool pivot_from_guess(solve_work *work, const double guess[]) {
-  if (!solve_work_has_few_rows(work)) return false;
-  take_guess(work, guess);
-  return pivots_finish(work, 50 + work->box.n_limited / 8);
 }
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
@@ -117,7 +112,6 @@ static const struct {
   solver_stage name;
   bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
-              {SOLVER_STAGE_PIVOTS, pivot_from_guess},
               {SOLVER_STAGE_INTERIOR, go_inside},
               {SOLVER_STAGE_HOMOTOPY, lead_on},
               {SOLVER_STAGE_INTERIOR, follow_turns},
