@@ -864,6 +864,42 @@ static void test_looks_go_no_further_than_the_step_needs(void) {
   }
 }
 
+/* A slender box on a deck that speeds up by nine tenths of what tips it. The deck's velocities
+ * jump, the first of them from rest: a box that slid at that would tip. */
+static void test_deck_speeds_up(void) {
+  const double WIDE = 0.2, HIGH = 0.6, STEP = 0.02;
+  const double speeds_up = 0.9 * 9.81 * WIDE / HIGH;
+  static const int SCHEMES[] = {
+      ODE_MLCP_SCHEME_GAP, ODE_MLCP_SCHEME_TRAPEZOID_1,
+      ODE_MLCP_SCHEME_TRAPEZOID, ODE_MLCP_SCHEME_CONSERVING};
+  for (int i = 0; i < 4; i++) {
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    options.scheme = SCHEMES[i];
+    dWorldID world = create_world(9.81, &options);
+    dSpaceID space = dSimpleSpaceCreate(0);
+    dJointGroupID contacts = dJointGroupCreate(0);
+    dBodyID deck = create_box(world, space, 100, 40, 2, 0.2);
+    dBodyID box = create_box(world, space, 1, WIDE, WIDE, HIGH);
+    dBodySetKinematic(deck);
+    dBodySetPosition(deck, 15, 0, -0.1);
+    dBodySetPosition(box, 0, 0, HIGH / 2 - 1e-5);
+    double tilt = 0;
+    for (int k = 0; k < 50; k++) {
+      dBodySetLinearVel(deck, speeds_up * (k + 0.5) * STEP, 0, 0);
+      join_contacts(world, contacts, dBodyGetFirstGeom(box),
+                    dBodyGetFirstGeom(deck), 2);
+      CU_ASSERT_FATAL(dWorldStep(world, STEP) != 0);
+      dJointGroupEmpty(contacts);
+      tilt = fmax(tilt, fabs(dBodyGetRotation(box)[2]));
+    }
+    CU_ASSERT(tilt < 1e-3);
+    dSpaceDestroy(space);
+    dJointGroupDestroy(contacts);
+    dWorldDestroy(world);
+  }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"motors without a limit are stopped by contacts alone",
@@ -874,6 +910,7 @@ int main(void) {
       {"stops are met within the step", test_stops_are_met_within_the_step},
       {"what rides a moving surface goes with it",
        test_what_rides_a_moving_surface_goes_with_it},
+      {"what a deck that speeds up carries does not tip", test_deck_speeds_up},
       {"what a deck carries meets nothing",
        test_what_a_deck_carries_meets_nothing},
       {"islands meet within a step", test_islands_meet_within_a_step},

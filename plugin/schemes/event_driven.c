@@ -593,10 +593,9 @@ static bool is_free_mechanism(const event_state *w) {
   return any;
 }
 
-/* A step of the size, or of half, a quarter .. of it: one that settles. Where the
- * rounds get no further at half a size than at the whole, no size will do: the rest of
- * the host's step is one of first order. A free mechanism's is left as it is instead,
- * unless that gains energy. */
+/* A step of the size, or, to conserve what it does, of half, a quarter .. of it: one that
+ * settles. Else the rest of the host's step is one of first order. A free mechanism's is
+ * left as it is instead, unless that gains energy. */
 static bool try_step(event_state *w, double *size) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool is_free = is_free_mechanism(w);
@@ -606,7 +605,7 @@ static bool try_step(event_state *w, double *size) {
     if (w->crowded || !w->s.unsettled) return true;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
     w->n_failed += smallest ? MOST_FAILED / 2 : 1;
-    if (!smallest && w->n_failed <= MOST_FAILED) {
+    if (w->s.rule->conserves && !smallest && w->n_failed <= MOST_FAILED) {
       *size /= 2;
       continue;
     }
@@ -731,7 +730,7 @@ static void start_step(event_state *w) {
     const body_memory *known = event_find_body(w, body->serial);
     for (int i = 0; i < 6; i++)
       w->jump[6 * b + i] =
-          body->kinematic && known != NULL ? body->v[i] - known->v[i] : 0;
+          body->kinematic ? body->v[i] - (known != NULL ? known->v[i] : 0) : 0;
     w->ids[b] = body->id;
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
