@@ -419,7 +419,7 @@ static double longest_share(interior *in, const double step[N_WAYS]) {
   return run_pass_any(in, LIMIT, &(pass){.step = step});
 }
 
-static void go(interior *in, const double step[N_WAYS]) {
+static void step_on(interior *in, const double step[N_WAYS]) {
   run_pass_any(in, TAKE, &(pass){.step = step});
   in->work->iterations++;
   solve_work_evaluate(in->work);
@@ -458,7 +458,7 @@ static double advance(interior *in) {
   else if (length > long_step)
     in->prox = larger_of(in->prox / change_of_prox, least_prox);
   if (length < 1) length *= larger_of(into_the_open, 1 - mu);
-  go(in, (double[N_WAYS]){length});
+  step_on(in, (double[N_WAYS]){length});
   in->mu = mean_product(in, (double[N_WAYS]){0});
   return isfinite(in->mu) ? length : 0;
 }
@@ -533,7 +533,7 @@ static bool advance_along(interior *in) {
     for (int way = 0; way < N_WAYS; way++) taken[way] = share * step[way];
     grows = 1 + taken[TANGENT];
   }
-  go(in, taken);
+  step_on(in, taken);
   in->mu *= grows;
   return isfinite(in->mu);
 }

@@ -153,7 +153,7 @@ static void solve_slips(path *c) {
 
 /* ---- passes over the rows -------------------------------------------------- */
 
-KERNEL void turn(path *c) {
+KERNEL void reverse(path *c) {
   for (int r = 0; r < c->box->n_rows; r += 4) {
     *(four *)(c->dp + r) = -*(const four *)(c->dp + r);
     *(four *)(c->dw + r) = -*(const four *)(c->dw + r);
@@ -161,7 +161,7 @@ KERNEL void turn(path *c) {
   }
 }
 
-KERNEL void go(path *c, double length) {
+KERNEL void step(path *c, double length) {
   for (int r = 0; r < c->box->n_rows; r += 4) {
     *(four *)(c->p + r) += length * *(const four *)(c->dp + r);
     *(four *)(c->w + r) += length * *(const four *)(c->dw + r);
@@ -230,12 +230,12 @@ KERNEL int choose_limit(const path *c, double longest, double least) {
   return best;
 }
 
-typedef enum pass_kind { TURN, GO, ADD_COMPLIANCE } pass_kind;
+typedef enum pass_kind { REVERSE, STEP, ADD_COMPLIANCE } pass_kind;
 
 KERNEL void run_pass(path *c, pass_kind pass, double length) {
   switch (pass) {
-    case TURN: turn(c); break;
-    case GO: go(c, length); break;
+    case REVERSE: reverse(c); break;
+    case STEP: step(c, length); break;
     case ADD_COMPLIANCE: add_compliance(c); break;
   }
 }
@@ -307,14 +307,14 @@ static void find_direction(path *c) {
   add_coupled_compliance(c);
 }
 
-static void turn_round(path *c) {
+static void reverse_direction(path *c) {
   c->dt = -c->dt;
-  run_pass_any(c, TURN, 0);
+  run_pass_any(c, REVERSE, 0);
   for (int i = 0; i < 6 * c->box->n_bodies; i++) c->dv[i] = -c->dv[i];
 }
 
-static void go_along(path *c, double length) {
-  run_pass_any(c, GO, length);
+static void step_along(path *c, double length) {
+  run_pass_any(c, STEP, length);
   c->t += length * c->dt;
 }
 
@@ -459,7 +459,7 @@ static void choose_way(path *c, int row, int state_before) {
   path_limit limits[2];
   int n = limits_of(c, row, limits);
   int which = state_before == ROW_AT_HIGH && n == 2;
-  if (n > 0 && limits[which].speed > 0) turn_round(c);
+  if (n > 0 && limits[which].speed > 0) reverse_direction(c);
 }
 
 /* ---- the path ------------------------------------------------------------ */
@@ -512,7 +512,7 @@ static bool follow(path *c, long max_pivots) {
       find_direction(c);
       continue;
     }
-    go_along(c, length);
+    step_along(c, length);
     work->pivots++;
 
     int before = work->state[limit.row];
