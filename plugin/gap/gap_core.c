@@ -77,22 +77,15 @@ static void place_box(gap_core *core, const double side[3]) {
   core->reach = vec3_length(side) / 2;
 }
 
-/* About their middle. */
 static void place_corners(gap_core *core, const double (*body)[3], int count,
                           double (*corners)[3]) {
-  double middle[3] = {0, 0, 0};
   core->reach = 0;
   for (int i = 0; i < count; i++) {
-    mat3_apply(corners[i], core->rotation, body[i]);
-    vec3_add_scaled(corners[i], 1, core->centre);
-    vec3_add_scaled(middle, 1.0 / count, corners[i]);
+    double turned[3];
+    mat3_apply(turned, core->rotation, body[i]);
+    for (int k = 0; k < 3; k++) corners[i][k] = core->centre[k] + turned[k];
+    core->reach = fmax(core->reach, vec3_length(body[i]));
   }
-  for (int i = 0; i < count; i++) {
-    double arm[3];
-    vec3_subtract(arm, corners[i], middle);
-    core->reach = fmax(core->reach, vec3_length(arm));
-  }
-  vec3_copy(core->centre, middle);
   core->corners = (const double(*)[3])corners;
 }
 
@@ -156,6 +149,10 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
       place_point(core);
     }
   }
+}
+
+bool gap_core_is_box(const gap_core *core) {
+  return core->kind == CORE_POLYTOPE && core->topology == &box_topology;
 }
 
 static int support_of_corners(const gap_core *core, const double direction[3],

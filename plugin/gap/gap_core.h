@@ -50,6 +50,10 @@ typedef struct gap_core {
 void gap_core_place(gap_core *core, const gap_shape *shape,
                     const double origin[3], double (*corners)[3]);
 
+/** True for a box: corner i has sign bit k of i along its axis k, and its edges stand
+ *  in four along x, four along y, four along z. */
+bool gap_core_is_box(const gap_core *core);
+
 /** The point of the core that is furthest along `direction` (any length).
  *  Ties go to the corner with the lowest number. @return the corner's number,
  *  0 for other cores. */

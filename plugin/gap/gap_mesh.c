@@ -28,6 +28,15 @@ void gap_triangle_place(gap_core *core, const gap_triangle *triangle) {
                      .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   memcpy(shape.corners, triangle->corners, sizeof shape.corners);
   gap_core_place(core, &shape, zero, NULL);
+  core->reach = 0;
+  for (int k = 0; k < 3; k++) // the middle, not the origin
+    core->centre[k] =
+        (shape.corners[0][k] + shape.corners[1][k] + shape.corners[2][k]) / 3;
+  for (int i = 0; i < 3; i++) {
+    double arm[3];
+    vec3_subtract(arm, shape.corners[i], core->centre);
+    core->reach = fmax(core->reach, vec3_length(arm));
+  }
 }
 
 static bool has_corner(const gap_triangle *triangle, const double corner[3]) {

@@ -28,13 +28,29 @@ static bool edge_between(const gap_topology *topology, int from, int to,
   return false;
 }
 
+static bool face_has(const gap_topology *topology, int face, int corner) {
+  for (int i = topology->face_start[face]; i < topology->face_start[face + 1];
+       i++)
+    if (topology->face_corners[i] == corner) return true;
+  return false;
+}
+
 gap_feature gap_outline_feature(const gap_core *core, const int corners[],
-                                int count, const gap_outline *outline) {
+                                int count) {
+  const gap_topology *topology = core->topology;
   int edge;
-  if (count == 1) return gap_feature_make(GAP_CORNER, (unsigned)corners[0]);
-  if (count == 2 && edge_between(core->topology, corners[0], corners[1], &edge))
+  if (count == 2 && edge_between(topology, corners[0], corners[1], &edge))
     return gap_feature_make(GAP_EDGE, (unsigned)edge);
-  return outline->face;
+  for (int f = 0; count > 1 && f < topology->n_faces; f++) {
+    bool holds = true;
+    for (int i = 0; i < count; i++)
+      holds = holds && face_has(topology, f, corners[i]);
+    if (holds) return gap_feature_make(GAP_FACE, (unsigned)f);
+  }
+  int lowest = corners[0];
+  for (int i = 1; i < count; i++)
+    if (corners[i] < lowest) lowest = corners[i];
+  return gap_feature_make(GAP_CORNER, (unsigned)lowest);
 }
 
 static void add_point(gap_outline *outline, const double point[3],
@@ -110,7 +126,8 @@ static void polytope_outline(const gap_core *core, const double d[3],
   for (int f = 0; f < core->topology->n_faces; f++) {
     gap_core_face_normal(core, f, normal);
     double cosine = vec3_dot(normal, d);
-    if (cosine > most) {
+    // faces that look the same way to rounding: the lowest number
+    if (cosine > most + 1e-12) {
       most = cosine;
       face = f;
       vec3_copy(outline->normal, normal);

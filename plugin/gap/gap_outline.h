@@ -31,9 +31,8 @@ typedef struct gap_outline {
 void gap_outline_facing(const gap_core *core, const double d[3], double scale,
                         gap_outline *outline);
 
-/** The corner of a polytope, the edge between two, or the outline's face, which holds
- *  more. */
+/** The feature that holds `count` (1 to 3) corners of a polytope. */
 gap_feature gap_outline_feature(const gap_core *core, const int corners[],
-                                int count, const gap_outline *outline);
+                                int count);
 
 #endif

@@ -189,19 +189,26 @@ static void meet(collection *into, const gap_outline *on_a,
   if (!lines) add_crossings(into, &a, &b);
 }
 
+static int corner_number(const gap_core *core, const double point[3]) {
+  for (int i = 0; i < core->topology->n_corners; i++)
+    if (memcmp(core->corners[i], point, sizeof core->corners[i]) == 0) return i;
+  return 0;
+}
+
 /* The feature that the nearest point of one core lies on. */
 static gap_feature nearest_feature(const gap_core *core,
-                                   const gap_outline *outline,
                                    const gap_simplex *nearest, int side) {
-  if (core->half_space) return outline->face;
+  if (core->half_space) return gap_feature_make(GAP_FACE, 0);
   if (core->kind != CORE_POLYTOPE) return gap_feature_make(GAP_SURFACE, 0);
   int corners[4], count = 0;
   for (int i = 0; i < nearest->count; i++) {
-    int number = nearest->corner[i].corner[side], k = 0;
-    while (k < count && corners[k] != number) k++;
-    if (k == count) corners[count++] = number;
+    const gap_difference *d = &nearest->corner[i];
+    int number = corner_number(core, side == 0 ? d->on_a : d->on_b);
+    bool known = false;
+    for (int k = 0; k < count; k++) known = known || corners[k] == number;
+    if (!known) corners[count++] = number;
   }
-  return gap_outline_feature(core, corners, count, outline);
+  return gap_outline_feature(core, corners, count > 3 ? 3 : count);
 }
 
 /* The deepest point: the nearest points of the cores, or of the cores drawn
@@ -209,7 +216,7 @@ static gap_feature nearest_feature(const gap_core *core,
  * was asked for and there is none: the cores drawn apart are then nearest in
  * another direction. */
 static bool write_witness(const gap_patch_request *request,
-                          const gap_outline outlines[2], gap_contact *contact) {
+                          gap_contact *contact) {
   const gap_simplex *nearest = request->nearest;
   gap_distance apart;
   if (nearest == NULL) {
@@ -236,8 +243,8 @@ static bool write_witness(const gap_patch_request *request,
   vec3_copy(on_a, on_b);
   vec3_add_scaled(on_a, request->separation, request->n);
   write_contact(request, on_a, on_b, contact);
-  contact->feature[0] = nearest_feature(request->a, &outlines[0], nearest, 0);
-  contact->feature[1] = nearest_feature(request->b, &outlines[1], nearest, 1);
+  contact->feature[0] = nearest_feature(request->a, nearest, 0);
+  contact->feature[1] = nearest_feature(request->b, nearest, 1);
   return true;
 }
 
@@ -249,7 +256,7 @@ static void swap_contacts(gap_contact *p, gap_contact *q) {
 
 /* The deepest contact comes first; where none is the pair's deepest point,
  * that point is put in. */
-static void lead_with_deepest(collection *into, const gap_outline outlines[2]) {
+static void lead_with_deepest(collection *into) {
   const gap_patch_request *request = into->request;
   double gap = request->separation - request->a->radius - request->b->radius;
   double near = gap + outside_tolerance * request->scale;
@@ -258,7 +265,7 @@ static void lead_with_deepest(collection *into, const gap_outline outlines[2]) {
     if (into->contacts[i].gap < into->contacts[deepest].gap) deepest = i;
   if (into->count == 0 || into->contacts[deepest].gap > near) {
     gap_contact witness;
-    if (write_witness(request, outlines, &witness)) {
+    if (write_witness(request, &witness)) {
       if (into->count < GAP_PAIR_ROOM) into->count++;
       deepest = into->count - 1;
       into->contacts[deepest] = witness;
@@ -271,12 +278,12 @@ static void lead_with_deepest(collection *into, const gap_outline outlines[2]) {
 
 int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
   collection into = {.request = request, .contacts = contacts};
-  gap_outline outlines[2];
+  gap_outline on_a, on_b;
   double back[3];
   vec3_negate(back, request->n);
-  gap_outline_facing(request->a, back, request->scale, &outlines[0]);
-  gap_outline_facing(request->b, request->n, request->scale, &outlines[1]);
-  meet(&into, &outlines[0], &outlines[1]);
-  lead_with_deepest(&into, outlines);
+  gap_outline_facing(request->a, back, request->scale, &on_a);
+  gap_outline_facing(request->b, request->n, request->scale, &on_b);
+  meet(&into, &on_a, &on_b);
+  lead_with_deepest(&into);
   return into.count;
 }
