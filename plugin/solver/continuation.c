@@ -772,7 +772,9 @@ static bool descend(continuation *c, bool from_nothing) {
     memcpy(c->anchor, work->kept_p, bytes);
     if (residual <= work->target) refine(c);
     // of what is acceptable a crate on a shaken deck tips (test_schemes_world)
-    if (work->residual <= work->digits) break;
+    if (work->residual <=
+        (solve_work_has_few_limits(work) ? work->digits : work->target))
+      break;
     if (!isfinite(residual) || !lower_prox(c, &descent, before, residual))
       break;
   }

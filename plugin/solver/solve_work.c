@@ -62,6 +62,11 @@ bool solve_work_spend(solve_work *work, double cost) {
   return true;
 }
 
+bool solve_work_has_few_limits(const solve_work *work) {
+  enum { FEW_ROWS = 150 };
+  return work->box.n_limited <= FEW_ROWS;
+}
+
 bool solve_work_is_spent(const solve_work *work) {
   return work->spent + 1 > work->budget;
 }

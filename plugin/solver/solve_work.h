@@ -54,6 +54,10 @@ void solve_work_set_cost(solve_work *work);
 /** Whether `cost` more is within the budget; it is spent then. */
 bool solve_work_spend(solve_work *work, double cost);
 
+/** Few rows may change their state: a cold continuation comes to an end there, and all
+ *  digits cost a factorisation or two. */
+bool solve_work_has_few_limits(const solve_work *work);
+
 /** Not even a factorisation is left. */
 bool solve_work_is_spent(const solve_work *work);
 

@@ -75,9 +75,8 @@ static void take_guess(solve_work *work, const double guess[]) {
  * active set. From nothing a few states are found, those of a wall at its vertex worse
  * than inside. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
-  enum { FEW_ROWS = 150 };
   (void)guess; // work->p is it
-  if (work->n_known == 0 && work->box.n_limited > FEW_ROWS) return false;
+  if (work->n_known == 0 && !solve_work_has_few_limits(work)) return false;
   spread_impulses(work);
   box_project(&work->box, work->p);
   solve_work_evaluate(work);
