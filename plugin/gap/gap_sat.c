@@ -6,6 +6,10 @@
  * coordinates, cannot be the ones that meet. Generous: what passes is measured
  * exactly. */
 static const double neighbour_tolerance = 1e-7;
+/* Separations of boxes this close, relative to the coordinates, differ by rounding
+ * only. */
+static const double relative_rounding = 2e-15;
+
 void gap_direction_try(const gap_core *a, const gap_core *b, const double n[3],
                        gap_direction *best) {
   double unit[3];
@@ -19,17 +23,53 @@ void gap_direction_try(const gap_core *a, const gap_core *b, const double n[3],
   }
 }
 
+/* Two boxes by their centres and half their sides, which say s(n) but for rounding
+ * without a look at their corners: two that overlap take 2.7 us, 7.2 without. */
+typedef struct box_pair {
+  double between[3], half[2][3][3];
+} box_pair;
+
+static void measure_boxes(box_pair *boxes, const gap_core *a,
+                          const gap_core *b) {
+  const gap_core *pair[2] = {a, b};
+  vec3_subtract(boxes->between, a->centre, b->centre);
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++)
+      for (int d = 0; d < 3; d++)
+        boxes->half[i][k][d] =
+            0.5 * (pair[i]->corners[1 << k][d] - pair[i]->corners[0][d]);
+}
+
+/* How far the boxes' sides reach along n and back. */
+static double reach_of_boxes(const box_pair *boxes, const double n[3]) {
+  double reach = 0;
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++) reach += fabs(vec3_dot(n, boxes->half[i][k]));
+  return reach;
+}
+
+/* @param boxes  NULL where one is no box. */
+static void try_face(const gap_core *a, const gap_core *b,
+                     const box_pair *boxes, const double n[3], double rounding,
+                     gap_direction *best) {
+  if (boxes != NULL && vec3_dot(n, boxes->between) - reach_of_boxes(boxes, n) <
+                           best->separation - rounding)
+    return;
+  gap_direction_try(a, b, n, best);
+}
+
 static void try_faces(const gap_core *a, const gap_core *b,
+                      const box_pair *boxes, double rounding,
                       gap_direction *best) {
   double normal[3], back[3];
   for (int f = 0; f < a->topology->n_faces; f++) {
     gap_core_face_normal(a, f, normal);
     vec3_negate(back, normal); // out of A is towards B
-    gap_direction_try(a, b, back, best);
+    try_face(a, b, boxes, back, rounding, best);
   }
   for (int f = 0; f < b->topology->n_faces; f++) {
     gap_core_face_normal(b, f, normal);
-    gap_direction_try(a, b, normal, best);
+    try_face(a, b, boxes, normal, rounding, best);
   }
 }
 
@@ -68,6 +108,26 @@ static void try_edge_pair(const gap_core *a, const int edge_a[4],
     gap_direction_try(a, b, back, best);
 }
 
+/* Edges of boxes along one axis of each are across one direction. It is not looked at
+ * where it is better by rounding at most. */
+static void try_box_edges(const gap_core *a, const gap_core *b,
+                          const box_pair *boxes, double scale, double rounding,
+                          gap_direction *best) {
+  enum { ALONG_AN_AXIS = 4 };
+  for (int i = 0; i < a->topology->n_edges; i += ALONG_AN_AXIS)
+    for (int j = 0; j < b->topology->n_edges; j += ALONG_AN_AXIS) {
+      double n[3];
+      vec3_cross(n, boxes->half[0][i / ALONG_AN_AXIS],
+                 boxes->half[1][j / ALONG_AN_AXIS]);
+      if (fabs(vec3_dot(n, boxes->between)) - reach_of_boxes(boxes, n) <=
+          (best->separation + rounding) * vec3_length(n))
+        continue;
+      for (int k = 0; k < ALONG_AN_AXIS * ALONG_AN_AXIS; k++)
+        try_edge_pair(a, a->topology->edges[i + k / ALONG_AN_AXIS], b,
+                      b->topology->edges[j + k % ALONG_AN_AXIS], scale, best);
+    }
+}
+
 /* Points and lines on one line: any direction across it is as good. */
 static void try_across(const gap_core *a, const gap_core *b,
                        gap_direction *best) {
@@ -83,7 +143,15 @@ static void try_across(const gap_core *a, const gap_core *b,
 
 void gap_sat(const gap_core *a, const gap_core *b, double scale,
              gap_direction *best) {
-  try_faces(a, b, best);
+  double rounding = relative_rounding * scale;
+  if (gap_core_is_box(a) && gap_core_is_box(b)) {
+    box_pair boxes;
+    measure_boxes(&boxes, a, b);
+    try_faces(a, b, &boxes, rounding, best);
+    try_box_edges(a, b, &boxes, scale, rounding, best);
+    return;
+  }
+  try_faces(a, b, NULL, rounding, best);
   for (int i = 0; i < a->topology->n_edges; i++)
     for (int j = 0; j < b->topology->n_edges; j++)
       try_edge_pair(a, a->topology->edges[i], b, b->topology->edges[j], scale,
