@@ -114,6 +114,8 @@
       "solves whose answer is last step's impulses, or none")                 \
   ROW(int, ended_continuation, WORK, SUM(ended_continuation), "",             \
       "from last step's active set, by proximal continuation")                \
+  ROW(int, ended_pivots, WORK, SUM(ended_pivots), "",                         \
+      "from it, by pivots")                                                   \
   ROW(int, ended_interior, WORK, SUM(ended_interior), "",                     \
       "from interior points, their active sets and pivots from these")        \
   ROW(int, ended_homotopy, WORK, SUM(ended_homotopy), "",                     \

@@ -70,7 +70,7 @@ static totals run_passes(int k, double budget, ode_mlcp_scheme scheme,
     sum.degraded += r.degraded;
     sum.unsolved += r.unsolved;
     sum.ended += r.ended_warm + r.ended_continuation + r.ended_interior +
-                 r.ended_homotopy + r.ended_lemke;
+                 r.ended_pivots + r.ended_homotopy + r.ended_lemke;
     sum.most_work = fmax(sum.most_work, r.solver_work);
     sum.residual = fmax(sum.residual, r.residual);
     // an island's, in the mean: each has its budget

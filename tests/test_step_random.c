@@ -647,7 +647,7 @@ static const char *judge_report(const random_world *w) {
   int n_problems = r.solves + r.pushes;
   if (r.accepted + r.degraded > n_problems || r.unsolved > r.degraded)
     return "more verdicts than solves";
-  if (r.ended_warm + r.ended_continuation + r.ended_interior +
+  if (r.ended_warm + r.ended_continuation + r.ended_interior + r.ended_pivots +
           r.ended_homotopy + r.ended_lemke >
       n_problems)
     return "more solves ended than there were";

@@ -52,17 +52,19 @@ static void test_work_in_vain(void) {
   /* each solve by the stage that ended it */
   int *const stages[] = {
       &share.report.ended_warm,     &share.report.ended_continuation,
-      &share.report.ended_interior, &share.report.ended_homotopy,
-      &share.report.ended_lemke,    &share.report.pushes};
-  for (int i = 0; i < 6; i++) *stages[i] = 1 << i;
+      &share.report.ended_interior, &share.report.ended_pivots,
+      &share.report.ended_homotopy, &share.report.ended_lemke,
+      &share.report.pushes};
+  for (int i = 0; i < 7; i++) *stages[i] = 1 << i;
   outcome_start(&sum);
   for (int n = 0; n < 2; n++) outcome_add_work(&sum, &share);
   CU_ASSERT_EQUAL(sum.report.ended_warm, 2);
   CU_ASSERT_EQUAL(sum.report.ended_continuation, 4);
   CU_ASSERT_EQUAL(sum.report.ended_interior, 8);
-  CU_ASSERT_EQUAL(sum.report.ended_homotopy, 16);
-  CU_ASSERT_EQUAL(sum.report.ended_lemke, 32);
-  CU_ASSERT_EQUAL(sum.report.pushes, 64);
+  CU_ASSERT_EQUAL(sum.report.ended_pivots, 16);
+  CU_ASSERT_EQUAL(sum.report.ended_homotopy, 32);
+  CU_ASSERT_EQUAL(sum.report.ended_lemke, 64);
+  CU_ASSERT_EQUAL(sum.report.pushes, 128);
 }
 
 int main(void) {

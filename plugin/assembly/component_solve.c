@@ -73,6 +73,7 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   int *const ended[SOLVER_N_STAGES] = {
       [SOLVER_STAGE_WARM] = &report->ended_warm,
       [SOLVER_STAGE_CONTINUATION] = &report->ended_continuation,
+      [SOLVER_STAGE_PIVOTS] = &report->ended_pivots,
       [SOLVER_STAGE_INTERIOR] = &report->ended_interior,
       [SOLVER_STAGE_HOMOTOPY] = &report->ended_homotopy,
       [SOLVER_STAGE_LEMKE] = &report->ended_lemke};

@@ -737,7 +737,7 @@ bool second_order_take(second_order *s, const motion *from, double h,
 }
 
 const step_rule first_order_rule = {
-    .share = 1, .rounds = 16, .first = true, .holds = true};
+    .share = 1, .rounds = 4, .first = true, .holds = true};
 const step_rule gap_rule = {
     .rounds = 4,
     .curves =

@@ -550,3 +550,11 @@ bool pivots_solve(solve_work *work, long max_pivots) {
   box_project(&work->box, work->p);
   return reached;
 }
+
+bool pivots_finish(solve_work *work, long max_pivots) {
+  const int most_rows = 2000; // a pivot is a solve and a pass over all rows
+  if (work->box.n_rows > most_rows || !pivots_solve(work, max_pivots))
+    return false;
+  solve_work_evaluate(work);
+  return work->residual <= work->target || active_set_solve(work, 4);
+}

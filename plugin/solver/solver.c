@@ -47,6 +47,7 @@ const char *solver_stage_name(solver_stage stage) {
       [SOLVER_STAGE_NONE] = "none",
       [SOLVER_STAGE_WARM] = "warm",
       [SOLVER_STAGE_CONTINUATION] = "continuation",
+      [SOLVER_STAGE_PIVOTS] = "pivots",
       [SOLVER_STAGE_INTERIOR] = "interior",
       [SOLVER_STAGE_HOMOTOPY] = "homotopy",
       [SOLVER_STAGE_LEMKE] = "lemke"};
@@ -86,6 +87,14 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
   return active_set_correct(work, 16);
 }
 
+/* From last step's impulses: without, demo_feedback has a fortieth of its solves unsolved
+ * under second order. */
+static bool pivot_from_guess(solve_work *work, const double guess[]) {
+  if (!solve_work_has_few_limits(work)) return false;
+  take_guess(work, guess);
+  return pivots_finish(work, 50 + work->box.n_limited / 8);
+}
+
 /* From nothing: what is hard has limits to change that last step's impulses lie close
  * to, and from nothing the path ends more often, and no later. */
 static bool go_inside(solve_work *work, const double guess[]) {
@@ -111,6 +120,7 @@ static const struct {
   solver_stage name;
   bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
+              {SOLVER_STAGE_PIVOTS, pivot_from_guess},
               {SOLVER_STAGE_INTERIOR, go_inside},
               {SOLVER_STAGE_HOMOTOPY, lead_on},
               {SOLVER_STAGE_INTERIOR, follow_turns},

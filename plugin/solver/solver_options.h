@@ -13,6 +13,7 @@ typedef enum solver_stage {
   SOLVER_STAGE_NONE,         /* nothing to solve: no rows */
   SOLVER_STAGE_WARM,         /* last step's impulses, or none */
   SOLVER_STAGE_CONTINUATION, /* proximal continuation from their active set */
+  SOLVER_STAGE_PIVOTS,       /* pivots from there */
   SOLVER_STAGE_INTERIOR,     /* interior points, active sets, pivots */
   SOLVER_STAGE_HOMOTOPY,     /* a proximal term that goes to 0, by pivots */
   SOLVER_STAGE_LEMKE,        /* in the edge formulation */
