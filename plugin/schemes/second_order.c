@@ -736,8 +736,7 @@ bool second_order_take(second_order *s, const motion *from, double h,
   return true;
 }
 
-const step_rule first_order_rule = {
-    .share = 1, .rounds = 4, .first = true, .holds = true};
+const step_rule first_order_rule = {.share = 1, .first = true, .holds = true};
 const step_rule gap_rule = {
     .rounds = 4,
     .curves =
