@@ -32,6 +32,16 @@ static bool read_mass(host_body *body) {
   return true;
 }
 
+void host_body_velocity(dBodyID id, double v[6]) {
+  real_read(v, dBodyGetLinearVel(id), 3);
+  real_read(v + 3, dBodyGetAngularVel(id), 3);
+}
+
+void host_body_set_velocity(dBodyID id, const double v[6]) {
+  dBodySetLinearVel(id, v[0], v[1], v[2]);
+  dBodySetAngularVel(id, v[3], v[4], v[5]);
+}
+
 bool host_body_read(host_body *body, dBodyID id, double step_size,
                     char *message, size_t message_size) {
   body->id = id;
@@ -39,12 +49,10 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
   body->kinematic = dBodyIsKinematic(id);
   body->gyroscopic = !body->kinematic && dBodyGetGyroscopicMode(id);
   const dReal *position = dBodyGetPosition(id), *force = dBodyGetForce(id);
-  const dReal *torque = dBodyGetTorque(id), *lvel = dBodyGetLinearVel(id);
-  const dReal *avel = dBodyGetAngularVel(id);
+  const dReal *torque = dBodyGetTorque(id);
+  host_body_velocity(id, body->v);
   for (int i = 0; i < 3; i++) {
     body->position[i] = position[i];
-    body->v[i] = lvel[i];
-    body->v[3 + i] = avel[i];
     body->force[i] = force[i];
     body->force[3 + i] = torque[i];
   }

@@ -76,6 +76,10 @@ typedef struct host_body {
 bool host_body_read(host_body *body, dBodyID id, double step_size,
                     char *message, size_t message_size);
 
+/** The velocity that a body has in the host now, and one that it is given there. */
+void host_body_velocity(dBodyID id, double v[6]);
+void host_body_set_velocity(dBodyID id, const double v[6]);
+
 /** Add the gyroscopic torque in the host's implicit form to `force`. */
 void host_body_add_gyroscopic_torque(host_body *body, double step_size);
 

@@ -370,10 +370,8 @@ static void committed(void *state) {
   serial_table_start(&w->index, (size_t)w->n_ends);
   for (int b = 0; b < w->n_ends; b++) {
     body_memory *m = &w->bodies[b];
-    real_read(m->pose.position, dBodyGetPosition(m->id), 3);
-    real_read(m->pose.quaternion, dBodyGetQuaternion(m->id), 4);
-    real_read(m->v, dBodyGetLinearVel(m->id), 3);
-    real_read(m->v + 3, dBodyGetAngularVel(m->id), 3);
+    m->pose = world_pose_read(m->id);
+    host_body_velocity(m->id, m->v);
     world_pose_turn_along(&w->poses[b], &m->pose,
                           m->carry + 3); /* of what was held */
     serial_table_add(&w->index, m->serial, b);

@@ -197,14 +197,6 @@ static void find_anchor(const ode_mlcp_spring *spring, int side,
 }
 
 /* The pose that the host has. */
-static world_pose pose_of(dBodyID id) {
-  world_pose pose;
-  const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
-  for (int i = 0; i < 3; i++) pose.position[i] = x[i];
-  for (int i = 0; i < 4; i++) pose.quaternion[i] = q[i];
-  return pose;
-}
-
 static void find_line(spring_line *line, const ode_mlcp_spring *spring,
                       const world_snapshot *home, const world_pose poses[]) {
   double point[2][3], arm[2][3] = {{0}}, along[3];
@@ -214,7 +206,7 @@ static void find_line(spring_line *line, const ode_mlcp_spring *spring,
     line->body[side] = b;
     world_pose asleep;
     bool known = b >= 0 && poses != NULL;
-    if (id != NULL && !known) asleep = pose_of(id);
+    if (id != NULL && !known) asleep = world_pose_read(id);
     find_anchor(spring, side, known ? &poses[b] : &asleep, point[side],
                 arm[side]);
   }
@@ -346,12 +338,11 @@ double forces_power(const force_list *forces, double time) {
     dBodyID id = force->spring.body[0];
     if (force->function == NULL || dBodyIsKinematic(id) || !dBodyIsEnabled(id))
       continue;
-    const world_pose pose = pose_of(id);
+    const world_pose pose = world_pose_read(id);
     ode_mlcp_body_state state = {.time = time};
     memcpy(state.position, pose.position, sizeof state.position);
     memcpy(state.quaternion, pose.quaternion, sizeof state.quaternion);
-    real_read(state.velocity, dBodyGetLinearVel(id), 3);
-    real_read(state.velocity + 3, dBodyGetAngularVel(id), 3);
+    host_body_velocity(id, state.velocity);
     double f[6] = {0}, jacobians[2][36] = {{0}};
     force->function(force->context, id, &state, f, jacobians[0], jacobians[1]);
     for (int i = 0; i < 6; i++) power += f[i] * state.velocity[i];

@@ -43,11 +43,6 @@ struct sweep_pair {
   bool apart, meets; /* see sweep_sight */
 };
 
-static void set_velocity(dBodyID id, const double v[6]) {
-  dBodySetLinearVel(id, v[0], v[1], v[2]);
-  dBodySetAngularVel(id, v[3], v[4], v[5]);
-}
-
 /* --- the bodies ----------------------------------------------------------- */
 
 static double inner_of(const gap_extent *extent) {
@@ -57,16 +52,15 @@ static double inner_of(const gap_extent *extent) {
 static void read_body(sweep_body *body, const sweep_way *way, int b) {
   dBodyID id = way->bodies[b];
   const double *v = way->from->v + 6 * b;
-  double quaternion[4];
+  const world_pose pose = world_pose_read(id);
   memset(body, 0, sizeof *body);
   body->id = id;
   body->serial = dBodyGetSerial(id);
   body->kinematic = dBodyIsKinematic(id);
   body->along = way;
   body->number = b;
-  real_read(body->position, dBodyGetPosition(id), 3);
-  real_read(quaternion, dBodyGetQuaternion(id), 4);
-  quaternion_to_rotation(body->rotation, quaternion);
+  vec3_copy(body->position, pose.position);
+  quaternion_to_rotation(body->rotation, pose.quaternion);
   body->stops = 1;
   body->way = way->seconds * vec3_length(v);
   body->turning =
@@ -345,13 +339,12 @@ static bool find_pairs_there(step_sweep *sweep, const sweep_way *way) {
     return false;
   world_place(way->home, way->from->poses, places, false);
   for (int b = 0; b < n; b++) {
-    real_read(v + 6 * b, dBodyGetLinearVel(way->bodies[b]), 3);
-    real_read(v + 6 * b + 3, dBodyGetAngularVel(way->bodies[b]), 3);
-    set_velocity(way->bodies[b], way->from->v + 6 * b);
+    host_body_velocity(way->bodies[b], v + 6 * b);
+    host_body_set_velocity(way->bodies[b], way->from->v + 6 * b);
   }
   bool found = find_pairs(sweep, way) == GAP_OK;
   world_put_back(way->home, places, false);
-  for (int b = 0; b < n; b++) set_velocity(way->bodies[b], v + 6 * b);
+  for (int b = 0; b < n; b++) host_body_set_velocity(way->bodies[b], v + 6 * b);
   return found;
 }
 

@@ -507,11 +507,6 @@ static void move_body(dBodyID body, double step_size,
   dBodyStepperMove(body, step_size, velocity);
 }
 
-static void set_velocity(dBodyID body, const double v[6]) {
-  dBodySetLinearVel(body, v[0], v[1], v[2]);
-  dBodySetAngularVel(body, v[3], v[4], v[5]);
-}
-
 /* The host has the bodies of all islands in one array. */
 static dBodyID const *bodies_of(const world_stepper *stepper) {
   return stepper->host_islands[0].bodies;
@@ -521,11 +516,8 @@ static void set_velocities(world_stepper *stepper) {
   for (size_t b = 0; b < stepper->n_bodies; b++) {
     dBodyID body = bodies_of(stepper)[b];
     const body_result *result = &stepper->bodies[b];
-    if (sweeps(stepper)) {
-      real_read(stepper->start + 6 * b, dBodyGetLinearVel(body), 3);
-      real_read(stepper->start + 6 * b + 3, dBodyGetAngularVel(body), 3);
-    }
-    if (!result->kinematic) set_velocity(body, result->v);
+    if (sweeps(stepper)) host_body_velocity(body, stepper->start + 6 * b);
+    if (!result->kinematic) host_body_set_velocity(body, result->v);
   }
 }
 
@@ -561,7 +553,7 @@ static void hold_island(world_stepper *stepper, const sweep_way *way,
                         stepper->step_size);
     for (int k = 0; k < 6; k++) result->motion[k] -= result->v[k];
     result->moved = true;
-    set_velocity(body.id, result->v);
+    host_body_set_velocity(body.id, result->v);
   }
 }
 
@@ -943,8 +935,7 @@ ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
       find_stepper(world_of(body), velocity != NULL, false, &stepper);
   if (error != ODE_MLCP_OK) return error;
   if (stepper->scheme->v_alpha == NULL) {
-    real_read(velocity, dBodyGetLinearVel(body), 3);
-    real_read(velocity + 3, dBodyGetAngularVel(body), 3);
+    host_body_velocity(body, velocity);
     return ODE_MLCP_OK;
   }
   const void *state = only_state(stepper);

@@ -587,17 +587,14 @@ ode_mlcp_error ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
     if (!isfinite(velocity_at(impact, i, v))) return ODE_MLCP_BAD_ARGUMENT;
   for (int b = 0; b < impact->n_bodies; b++) {
     dBodyID body = impact->bodies[b];
-    const dReal *linear = dBodyGetLinearVel(body);
-    const dReal *angular = dBodyGetAngularVel(body);
-    double next[6], change = 0;
+    double now[6], next[6], change = 0;
+    host_body_velocity(body, now);
     for (int k = 0; k < 6; k++) {
       next[k] = velocity_at(impact, 6 * b + k, v);
-      change =
-          fmax(change, fabs(next[k] - (k < 3 ? linear[k] : angular[k - 3])));
+      change = fmax(change, fabs(next[k] - now[k]));
     }
     if (!(change > 0)) continue;
-    dBodySetLinearVel(body, next[0], next[1], next[2]);
-    dBodySetAngularVel(body, next[3], next[4], next[5]);
+    host_body_set_velocity(body, next);
     dBodyEnable(body);
   }
   return ODE_MLCP_OK;

@@ -14,6 +14,13 @@ world_pose world_pose_of(const host_body *body) {
   return pose;
 }
 
+world_pose world_pose_read(dBodyID id) {
+  world_pose pose;
+  real_read(pose.position, dBodyGetPosition(id), 3);
+  real_read(pose.quaternion, dBodyGetQuaternion(id), 4);
+  return pose;
+}
+
 void world_pose_move(world_pose *out, const world_pose *q,
                      const double velocity[6], double h) {
   double turn[3], d[4];

@@ -12,6 +12,9 @@ typedef struct world_pose {
 /** The pose at which a body was read. */
 world_pose world_pose_of(const host_body *body);
 
+/** Where the host has a body now. */
+world_pose world_pose_read(dBodyID id);
+
 /** out = q moved by `velocity` [6] over h; exact for a constant turn. */
 void world_pose_move(world_pose *out, const world_pose *q,
                      const double velocity[6], double h);
