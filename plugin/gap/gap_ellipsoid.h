@@ -1,4 +1,5 @@
-/* Ellipsoids: geoms of a class of ours, which a case of the papers needs (scenes/ellipse.c). */
+/* Ellipsoids: geoms of a class of ours; a case of the papers needs them
+ * (scenes/ellipse.c). */
 #ifndef ODE_MLCP_GAP_GAP_ELLIPSOID_H
 #define ODE_MLCP_GAP_GAP_ELLIPSOID_H
 

@@ -237,7 +237,7 @@ static int shorten(sweep *w, double share, double aim,
   vec3_copy(surface, contact->point);
   vec3_add_scaled(surface, contact->triangle[0] >= 0 ? half : -half, n);
   for (int i = 0; *way > least && i < TRIES && !w->mesh_moves; i++) {
-    double there;
+    double there = 0;
     int status = separation_along(w, n, surface, share + *way, &there);
     if (status != GAP_OK) return status;
     there -= aim;

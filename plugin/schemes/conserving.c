@@ -11,6 +11,7 @@
 /* m, rad: joint errors up to this are taken away by a whole step itself; larger ones
  * by moving the bodies, which gives them no velocity */
 static const double SMALL_ERROR = 1e-6;
+
 /* A row of a joint over the rounds of a step. */
 struct joint_row_state {
   bool holds;        /* rigid, without bounds: it has a surface to end on */
@@ -59,8 +60,9 @@ static void prepare_joint(second_order *s, int j, double h) {
 }
 
 /* From the second to the first body at the middle of the step; 0 where one of
- * them moves as it will: there is nothing to balance then. */
-static void middle_apart(const second_order *s, const motion *from,
+ * them moves as it will: there is nothing to balance then.
+ * @return whether there is. */
+static bool middle_apart(const second_order *s, const motion *from,
                          const motion *to, const int body[2], double apart[3]) {
   bool both = world_is_dynamic(&s->home, body[0]) &&
               world_is_dynamic(&s->home, body[1]);
@@ -70,6 +72,7 @@ static void middle_apart(const second_order *s, const motion *from,
                              from->poses[body[1]].position[i] -
                              to->poses[body[1]].position[i])
                     : 0;
+  return both;
 }
 
 /* Add a force along `force` to a row, on both bodies, without a moment of both
@@ -144,21 +147,16 @@ static bool goes_straight(const double J0[2][6], const double J1[2][6]) {
 
 /* The row of a joint between its two ends: its mean, where it is the same row at
  * both (the host may choose other axes), the balance and the work put right. */
-static void mean_row(const second_order *s, const motion *from,
-                     const motion *to, double h, int j,
+static void mean_row(const second_order *s, const int body[2],
+                     const double apart[3], bool two, double h,
                      const joint_row_state *state, const double J0[2][6],
                      const double J1[2][6], double error1, double J[2][6]) {
   const double SAME = 0.5;
-  const int *body = s->home.joints[j].body;
   bool same = alike(J0, J1) > SAME;
   for (int i = 0; i < 12; i++)
     J[i / 6][i % 6] =
         same ? 0.5 * (J0[i / 6][i % 6] + J1[i / 6][i % 6]) : J1[i / 6][i % 6];
-  double apart[3];
-  middle_apart(s, from, to, body, apart);
-  if (world_is_dynamic(&s->home, body[0]) &&
-      world_is_dynamic(&s->home, body[1]))
-    balance(J, apart);
+  if (two) balance(J, apart);
   /* bodies that turn together turn the errors that they have */
   double noise =
       1e3 * (fabs(error1) + fabs(state->error) + real_roundings(1e-16)) / h;
@@ -180,10 +178,8 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
   const host_joint_rows *before = rows_of(&s->before, j);
   const host_joint_rows *after = rows_of(&s->there, j);
-  bool two = world_is_dynamic(&s->home, body[0]) &&
-             world_is_dynamic(&s->home, body[1]);
   double apart[3];
-  middle_apart(s, from, to, body, apart);
+  bool two = middle_apart(s, from, to, body, apart);
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
     double(*J)[6] = rows->rows.J[i];
@@ -193,7 +189,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
     }
     double error = -h * after->correction[i], *rhs = &rows->rows.rhs[i];
     state->positional |= error != 0;
-    mean_row(s, from, to, h, j, state, before->rows.J[i], after->rows.J[i],
+    mean_row(s, body, apart, two, h, state, before->rows.J[i], after->rows.J[i],
              error, J);
     double compliance = fmax(conserving_compliance(s, body, J),
                              fmin(s->home.cfm, HOST_DEFAULT_CFM) / h);

@@ -19,8 +19,9 @@ typedef struct step_rule {
   double
       share; /* of the end, in the mean velocity of the step and in its forces; 0:
                     alpha of the options */
-  bool ends;     /* rows hold the velocity at the end, not the mean one */
-  int rounds;    /* at most */
+  bool ends;  /* rows hold the velocity at the end, not the mean one */
+  int rounds; /* at most; of first_order_rule those of the scheme whose step it
+                    ends */
   bool midpoint; /* Jacobians and masses at q + (h/2) v */
   bool holds; /* velocities that joints do not allow are taken out when a step
                     ends: they would turn round from step to step */
@@ -45,7 +46,8 @@ struct second_order {
   world_matcher matcher;
   int *middle_of;  /* [here's contacts] contact in `middle`, -1: lost */
   double *slips;   /* [3 contacts of the problem] see assembly_request */
-  double *shift;   /* [3 contacts of the problem] see second_order_shift */
+  double *shift;   /* [3 contacts of the problem, then 6 rows of its joints]
+                      what surfaces and motors ask for more in a step */
   motion ahead;    /* scratch */
   double *start_v; /* [6 n_bodies] velocities at the start, */
   double *u; /* [6 n_bodies] and those that rows are for, of the last round */

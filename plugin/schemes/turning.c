@@ -53,7 +53,7 @@ bool turning_change(double change[6], double mass[36], const host_body *body,
   mat3_apply(start, I0, v + 3);
   vec3_subtract(change + 3, momentum, start);
   /* 2 R1 J R0' - [L1]x T, T the turn that u makes: h (1 + [y]x) / (1 + y'y),
-     * y = (h/2) u; R1 J R0' = I1 R1 R0' */
+   * y = (h/2) u; R1 J R0' = I1 R1 R0' */
   double y[3], turn[9];
   for (int i = 0; i < 3; i++) y[i] = h / 2 * u[3 + i];
   double scale = h / (1 + vec3_dot(y, y));
