@@ -629,7 +629,7 @@ static void test_what_does_not_settle_gains_nothing(void) {
     int unsettled = 0;
     for (int seed = 1; seed <= test_rounds(4); seed++) {
       mechanism m;
-      double h = sizes[seed % 3], momentum[3], gained = 0;
+      double h = sizes[(seed + 1) % 3], momentum[3], gained = 0;
       open_mechanism(&m, &kinds[k], "scheme=conserving", seed);
       double start = begin(&m, momentum);
       for (int i = 0; i < 60; i++) {
@@ -643,7 +643,7 @@ static void test_what_does_not_settle_gains_nothing(void) {
       CU_ASSERT(gained < 1e-6);
       scene_close(&m.s);
     }
-    CU_ASSERT(unsettled > 0 || test_is_short());
+    CU_ASSERT(unsettled > 0);
   }
 }
 
