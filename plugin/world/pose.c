@@ -8,14 +8,14 @@
 #include "world/rotation.h"
 
 world_pose world_pose_of(const host_body *body) {
-  world_pose pose;
+  world_pose pose = {{0}, {0}};
   vec3_copy(pose.position, body->position);
   memcpy(pose.quaternion, body->quaternion, sizeof pose.quaternion);
   return pose;
 }
 
 world_pose world_pose_read(dBodyID id) {
-  world_pose pose;
+  world_pose pose = {{0}, {0}};
   real_read(pose.position, dBodyGetPosition(id), 3);
   real_read(pose.quaternion, dBodyGetQuaternion(id), 4);
   return pose;
