@@ -198,7 +198,7 @@ static int collide_mesh(collide_function *host, dGeomID one, dGeomID other,
 
 /* Pairs that the host tells better where no margin is wanted. Of two meshes the surfaces
  * alone do not say which way out is. Bodies broken into convex cells have whole faces in
- * touch: measured, they make problems that are too large (docs/formulation.md). */
+ * touch: measured, they make problems that are too large. */
 static bool is_for_host(dGeomID one, dGeomID other) {
   bool meshes = is_mesh(one) && is_mesh(other);
   bool cells = dGeomGetClass(one) == dConvexClass &&

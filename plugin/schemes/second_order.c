@@ -35,7 +35,7 @@ bool second_order_reserve(second_order *s) {
  * last. */
 static const double SETTLED = 1e-11;
 /* This part of what the end's projection did to the velocities is undone at the
- * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
+ * start of the next step: 1 keeps the energy where it is, 0 damps most (40). */
 static const double CARRIED = 0.99;
 
 /* --- what a scheme is made of --------------------------------------------- */
