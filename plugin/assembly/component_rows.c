@@ -191,8 +191,10 @@ static void add_stop(assembly *a, component_problem *c, int k,
   a->contact_row[k] = c->first_row + first;
   c->guess[first] = NAN;
   if (a->request.level == JOINT_LEVEL_POSITION) {
-    joint_stop_add(&c->set, &c->frame, &a->contacts->stops[contact->stop],
-                   contact->point.gap, free_rate, contact->point.body);
+    host_stop stop = a->contacts->stops[contact->stop];
+    stop.gap = contact->point.gap;
+    if (!contact->point.surface.bounces) stop.bounce = 0;
+    joint_stop_add(&c->set, &c->frame, &stop, free_rate, contact->point.body);
     a->contact_rows[k] = (contact_rows){.n_rows = 1};
   } else {
     bool moves = a->request.level == JOINT_LEVEL_MOVE;

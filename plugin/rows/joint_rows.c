@@ -101,8 +101,8 @@ bool joint_stop_near(const row_frame *frame, const host_stop *stop,
 }
 
 void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
-                    double gap, double free_rate, const int body[2]) {
-  double h = frame->step_size, target = -gap / h;
+                    double free_rate, const int body[2]) {
+  double h = frame->step_size, gap = stop->gap, target = -gap / h;
   double rate = row_rate(stop->J, body, frame->v);
   if (isnan(free_rate)) free_rate = row_rate(stop->J, body, frame->v_free);
   if (gap + h * free_rate <= 0 && stop->bounce > 0 && rate < 0)

@@ -46,11 +46,11 @@ bool joint_stop_near(const row_frame *frame, const host_stop *stop,
  * Append the row of a stop that is not reached: J v+ + (cfm/h) p + gap/h >= 0,
  * or the stop's bounce where free flight would reach it.
  *
- * @param gap  m or rad: the stop's own, or as a scheme linearises it
+ * @param stop  its gap as a scheme linearises it
  * @param free_rate  m/s or rad/s of the gap at the end without the stop, NAN: in
  *                   free flight
  */
 void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
-                    double gap, double free_rate, const int body[2]);
+                    double free_rate, const int body[2]);
 
 #endif

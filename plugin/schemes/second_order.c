@@ -680,6 +680,7 @@ static void prepare_first(second_order *s) {
     world_contact *contact = &here->contacts.items[k];
     contact->active = contact->active || contact->stop < 0;
     contact->point.surface.bounces = false;
+    if (contact->stop >= 0) contact->point.gap = fmax(contact->point.gap, 0);
     if (contact->active) bind(s, contact->point.body);
   }
   for (int j = 0; j < here->n_joints; j++) {
