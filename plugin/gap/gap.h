@@ -91,7 +91,7 @@ typedef struct gap_contact {
 } gap_contact;
 
 enum {
-  /* keep the deepest contact, the two furthest apart and one on each side of them */
+  /* keep what spans a patch, see gap_reduce() */
   GAP_REDUCE = 1
 };
 
@@ -130,11 +130,10 @@ int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
 enum { GAP_REDUCED_ROOM = 5 };
 
 /**
- * Thin a patch out: the deepest contact first, then, seen along its normal, the
- * two furthest apart and the furthest to each side of them, then others while
- * there is room. Kept contacts stay as they are.
+ * Thin a patch out: the deepest contact first, then the furthest from it, the
+ * furthest from that one and, seen along the normal, the furthest to each side of
+ * the last two; then others while there is room. Kept contacts stay as they are.
  *
- * @param count at most GAP_PAIR_ROOM.
  * @param keep  at most GAP_REDUCED_ROOM to have only what spans the patch.
  * @return how many are left, at most `keep`.
  */

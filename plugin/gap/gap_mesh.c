@@ -18,8 +18,8 @@ typedef struct meeting {
   const gap_core *core;
   const gap_triangle *all, *triangle;
   int count;
-  gap_core surface;     /* the triangle's */
-  double margin, scale; /* of coordinates */
+  gap_core surface; /* the triangle's */
+  double scale;     /* of coordinates */
 } meeting;
 
 void gap_triangle_place(gap_core *core, const gap_triangle *triangle) {
@@ -119,7 +119,7 @@ static int add_patch(const meeting *at, const gap_patch_request *request,
   gap_contact *contacts = all + list->count;
   int count;
   if (at->core->half_space) {
-    count = gap_pair_meet(&at->surface, at->core, at->margin, contacts);
+    count = gap_pair_meet(&at->surface, at->core, list->margin, contacts);
     gap_contacts_turn(contacts, count);
   } else {
     count = gap_patch(request, contacts);
@@ -130,6 +130,8 @@ static int add_patch(const meeting *at, const gap_patch_request *request,
     *contact = contacts[i];
     contact->triangle[0] = -1;
     contact->triangle[1] = (int32_t)(at->triangle - at->all); // for now
+    // of what overlaps the others tell which way out is meant
+    if (list->deepest) list->margin = fmin(list->margin, fmax(contact->gap, 0));
   }
   return 0;
 }
@@ -162,11 +164,11 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
   vec3_subtract(between, at->core->centre, surface->centre);
   at->scale = vec3_length(between) + at->core->reach + surface->reach + radius;
   gap_patch_request request = {
-      .a = at->core, .b = surface, .margin = at->margin, .scale = at->scale};
+      .a = at->core, .b = surface, .margin = list->margin, .scale = at->scale};
   gap_distance near;
   gap_direction best;
   gap_phi phi = {.apart = false};
-  double enough = at->margin + radius;
+  double enough = list->margin + radius;
   gap_gjk(at->core, surface, NULL, at->triangle->normal, at->scale, enough,
           &near);
   if (near.upper > 0 &&
@@ -201,7 +203,7 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
   }
   request.separation = best.separation;
   vec3_copy(request.n, best.n);
-  if (best.separation - radius > at->margin) return 0;
+  if (best.separation - radius > list->margin) return 0;
 
   return add_patch(at, &request, list);
 }
@@ -250,26 +252,15 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
   list->count = kept;
 }
 
-// of what overlaps the others tell which way out is meant
-double gap_mesh_margin(const gap_contact_list *list, int first, double margin) {
-  const gap_contact *all = list->block->data;
-  for (int i = first; i < list->count && list->deepest; i++)
-    margin = fmin(margin, fmax(all[i].gap, 0));
-  return margin;
-}
-
 int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
-                  int count, const int32_t near[], int n_near, double margin,
+                  int count, const int32_t near[], int n_near,
                   gap_contact_list *list) {
   int first = list->count;
-  meeting at = {
-      .core = core, .all = triangles, .count = count, .margin = margin};
+  meeting at = {.core = core, .all = triangles, .count = count};
   if (near == NULL) n_near = count;
   for (int k = 0; k < n_near; k++) {
-    int before = list->count;
     at.triangle = &triangles[near == NULL ? k : near[k]];
     if (meet_triangle(&at, list) != 0) return -1;
-    at.margin = gap_mesh_margin(list, before, at.margin);
   }
   drop_longer_ways(core->radius, triangles, first, list);
   gap_contact *all = list->block->data;
@@ -310,7 +301,7 @@ static void reduce_by_normal(gap_contact_list *list) {
   int start = 0;
   while (start < list->count) {
     int end = start + 1;
-    for (int i = end; i < list->count && end - start < GAP_PAIR_ROOM; i++) {
+    for (int i = end; i < list->count; i++) {
       if (vec3_dot(all[start].normal, all[i].normal) < 0.999) continue;
       gap_contact moved = all[i];
       memmove(&all[end + 1], &all[end], (size_t)(i - end) * sizeof moved);

@@ -24,12 +24,9 @@ typedef struct gap_contact_list {
   const memory_source *source;
   memory_block *block;
   int count;
-  bool deepest; /* only the deepest is asked for: others may be left out */
+  double margin; /* [m] on gaps */
+  bool deepest;  /* is asked for alone: the margin shrinks to what was found */
 } gap_contact_list;
-
-/** `margin`, or where only the deepest is asked for what the list's contacts from
- *  `first` on leave of it. */
-double gap_mesh_margin(const gap_contact_list *list, int first, double margin);
 
 /**
  * Add the contacts of a core or half-space (first shape) on a surface (second).
@@ -38,14 +35,14 @@ double gap_mesh_margin(const gap_contact_list *list, int first, double margin);
  * whole surface: a box that slides over a flat floor of triangles meets no
  * edges.
  *
- * @param triangles [count] all that are within `margin` of the core, in the
+ * @param triangles [count] all that are within the margin of the core, in the
  *                  core's coordinates, in ascending order of their numbers.
  * @param near [n_near] indices, ascending, of those that may have contacts; the
  *             others are neighbours alone. NULL: all may.
  * @return 0, or -1 where memory runs out.
  */
 int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
-                  int count, const int32_t near[], int n_near, double margin,
+                  int count, const int32_t near[], int n_near,
                   gap_contact_list *list);
 
 /** Drop contacts that repeat one of another triangle, and write the others to

@@ -291,20 +291,19 @@ static int plant_region(gap_context *context, const region *in) {
 
 /* The contacts of one triangle of another mesh on the region in the tree. */
 static int meet_region(gap_context *context, const region *in,
-                       gap_triangle *triangle, double margin,
-                       gap_contact_list *list) {
+                       gap_triangle *triangle, gap_contact_list *list) {
   gap_core core;
   double box[6];
   int32_t *near;
-  triangle_box(triangle->corners, fmax(margin, 0) + 1e-12 * in->radius, box);
+  triangle_box(triangle->corners, fmax(list->margin, 0) + 1e-12 * in->radius,
+               box);
   int n_near = near_numbers(context, in->mesh, &context->region, box, &near);
   if (n_near < 0) return n_near;
   if (n_near == 0) return GAP_OK;
   gap_triangle_place(&core, triangle);
   int before = list->count;
   context->work++;
-  if (gap_mesh_meet(&core, in->block->data, in->count, near, n_near, margin,
-                    list) != 0)
+  if (gap_mesh_meet(&core, in->block->data, in->count, near, n_near, list) != 0)
     return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
   gap_contact *added = list->block->data;
   for (int k = before; k < list->count; k++)
@@ -349,19 +348,17 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
                  : collect_field(context, &in[side]);
     if (status != GAP_OK) return status;
   }
-  gap_contact_list list = {context->source, &context->contacts, 0, room == 1};
+  gap_contact_list list = {context->source, &context->contacts, 0, margin,
+                           room == 1};
   if (meshes == 1) {
-    if (gap_mesh_meet(&core, in[0].block->data, in[0].count, NULL, 0, margin,
-                      &list) != 0)
+    if (gap_mesh_meet(&core, in[0].block->data, in[0].count, NULL, 0, &list) !=
+        0)
       return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
   } else {
     status = plant_region(context, &in[0]);
     gap_triangle *all = in[1].block->data;
-    for (int i = 0; i < in[1].count && status == GAP_OK; i++) {
-      int before = list.count;
-      status = meet_region(context, &in[0], &all[i], margin, &list);
-      margin = gap_mesh_margin(&list, before, margin);
-    }
+    for (int i = 0; i < in[1].count && status == GAP_OK; i++)
+      status = meet_region(context, &in[0], &all[i], &list);
     if (status != GAP_OK) return status;
   }
   int count = gap_mesh_finish(&list, radius, flags, contacts, room);

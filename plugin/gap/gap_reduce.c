@@ -3,86 +3,50 @@
 #include "common/vec3.h"
 #include "gap/gap.h"
 
-enum { CORNERS = 4 };
-
-/* Contacts as seen along the deepest one's normal. */
-typedef struct seen_points {
-  double at[GAP_PAIR_ROOM][2];
-  int count;
-} seen_points;
-
-static void look_along(const gap_contact contacts[], int count,
-                       seen_points *seen) {
-  const double *n = contacts[0].normal;
-  double t[2][3];
-  vec3_across(n, t[0]);
-  vec3_cross(t[1], n, t[0]);
-  seen->count = count;
+/* The contact that is furthest from a point, along `side` (NULL: any way), -1 where
+ * none is further than `least`. What rounding has the longer is as long ("ties go to
+ * the first"). */
+static int furthest(const gap_contact contacts[], int count,
+                    const double from[3], const double *side, double least) {
+  int best = -1;
   for (int i = 0; i < count; i++) {
     double arm[3];
-    vec3_subtract(arm, contacts[i].point, contacts[0].point);
-    for (int k = 0; k < 2; k++) seen->at[i][k] = vec3_dot(t[k], arm);
+    vec3_subtract(arm, contacts[i].point, from);
+    double far = vec3_dot(arm, side != NULL ? side : arm);
+    if (far > least) best = i, least = far * (1 + 1e-9);
   }
+  return best;
 }
 
-/* The two that are furthest apart, and of the others the furthest on each side of their
- * line. Ties go to the lower numbers. @return how many of `corners` there are. */
-static int outermost(const seen_points *seen, int corners[CORNERS]) {
-  double longest = 0, sides[2] = {0, 0};
-  int count = 2, far[2] = {-1, -1};
-  corners[0] = corners[1] = 0;
-  for (int i = 0; i < seen->count; i++)
-    for (int j = i + 1; j < seen->count; j++) {
-      double dx = seen->at[j][0] - seen->at[i][0];
-      double dy = seen->at[j][1] - seen->at[i][1];
-      if (!(dx * dx + dy * dy > longest * (1 + 1e-9))) continue;
-      longest = dx * dx + dy * dy;
-      corners[0] = i;
-      corners[1] = j;
-    }
-  const double *p = seen->at[corners[0]], *q = seen->at[corners[1]];
-  for (int k = 0; k < seen->count; k++) {
-    const double *r = seen->at[k];
-    double area = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
-    int side = area < 0;
-    if (!(fabs(area) > sides[side] * (1 + 1e-9) + 1e-12 * longest)) continue;
-    sides[side] = fabs(area);
-    far[side] = k;
-  }
-  for (int side = 0; side < 2; side++)
-    if (far[side] >= 0) corners[count++] = far[side];
-  return count;
+/* Move a contact in front of those that are not kept. @return how many are. */
+static int take(gap_contact contacts[], int number, int kept) {
+  if (number < kept) return kept;
+  gap_contact taken = contacts[number];
+  memmove(&contacts[kept + 1], &contacts[kept],
+          (size_t)(number - kept) * sizeof taken);
+  contacts[kept] = taken;
+  return kept + 1;
 }
 
 int gap_reduce(gap_contact contacts[], int count, int keep) {
-  if (count <= 1 || keep <= 1) return count < keep ? count : keep;
-  if (count > GAP_PAIR_ROOM) count = GAP_PAIR_ROOM;
-
-  int deepest = 0;
+  int number = 0, kept = 0;
+  double end[2][3] = {{0}}, line[3], side[3];
+  if (keep > count) keep = count;
+  if (keep <= 1) return keep;
   for (int i = 1; i < count; i++)
-    if (contacts[i].gap < contacts[deepest].gap) deepest = i;
-  gap_contact first = contacts[deepest];
-  memmove(contacts + 1, contacts, (size_t)deepest * sizeof first);
-  contacts[0] = first;
-
-  seen_points seen;
-  int corners[CORNERS];
-  look_along(contacts, count, &seen);
-  int n_corners = outermost(&seen, corners);
-
-  bool wanted[GAP_PAIR_ROOM] = {true};
-  int left = 1;
-  for (int i = 0; i < n_corners && left < keep; i++) {
-    left += !wanted[corners[i]];
-    wanted[corners[i]] = true;
+    if (contacts[i].gap < contacts[number].gap) number = i;
+  for (int k = 0; k < 3 && number >= 0 && kept < keep; k++) {
+    vec3_copy(end[k % 2], contacts[number].point);
+    kept = take(contacts, number, kept);
+    number = furthest(contacts, count, end[k % 2], NULL, 0);
   }
-  if (keep > CORNERS + 1)
-    for (int i = 0; i < count && left < keep; i++) {
-      left += !wanted[i];
-      wanted[i] = true;
-    }
-  int kept = 0;
-  for (int i = 0; i < count; i++)
-    if (wanted[i]) contacts[kept++] = contacts[i];
-  return kept;
+  vec3_subtract(line, end[0], end[1]);
+  vec3_cross(side, contacts[0].normal, line);
+  for (int k = 0; k < 2 && kept < keep; k++) {
+    number =
+        furthest(contacts, count, end[0], side, 1e-12 * vec3_dot(line, line));
+    kept = take(contacts, number, kept);
+    vec3_negate(side, side);
+  }
+  return keep > GAP_REDUCED_ROOM ? keep : kept;
 }
