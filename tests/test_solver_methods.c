@@ -1,6 +1,6 @@
 /* The stages' methods one by one, on problems small enough to be solved by hand:
- * which states a guess stands for, how a pair's impulses are spread, how many pivots
- * and factorisations a path takes, what a factored system solves. */
+ * which states a guess stands for, how many pivots and factorisations a path takes, what
+ * a factored system solves. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,6 @@
 #include "solver/continuation.h"
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
-#include "solver/spread.h"
 #include "lcp/lemke_factor.h"
 #include "solver/solver.h"
 #include "testing.h"
@@ -37,6 +36,8 @@ static void open_work(solve_work *work, const mlcp_problem *problem) {
   work->target = work->digits = 1e-11;
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
+  memset(work->state, ROW_ACTIVE, sizeof(int) * (size_t)work->box.n_rows);
+  work->n_known = 0;
 }
 
 static void close_work(solve_work *work) {
@@ -144,76 +145,6 @@ static void test_states_of_a_guess(void) {
   }
   close_work(&work);
   problem_release(&problem);
-}
-
-/* ---- spreading ----------------------------------------------------------- */
-
-/* A plate on four points at the height of its centre, whose normals only matter in
- * their sum and moments: what they leave open goes round the corners as +1 -1 +1 -1. Of
- * (1, 1, 1, -1/2) the nearest within the limits is (1/2, 3/2, 1/2, 0), as its corners
- * are all alike. */
-static void test_spread_takes_the_nearest(void) {
-  const double up[3] = {0, 0, 1};
-  const double corners[4][3] = {{1, 1, 0}, {-1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
-  test_problem problem;
-  solve_work work;
-  problem_init(&problem);
-  problem_add_box(&problem, 1, 0, 0, 0, 1, 1, 0.5);
-  for (int c = 0; c < 4; c++)
-    problem_add_contact(&problem, 0, -1, corners[c], up, 0, 1, 4);
-  open_work(&work, &problem.mlcp);
-  const double guess[] = {1, 1, 1, -0.5}, nearest[] = {0.5, 1.5, 0.5, 0};
-  for (int c = 0; c < 4; c++) work.p[3 * c] = guess[c];
-  spread_impulses(&work);
-  for (int c = 0; c < 4; c++)
-    CU_ASSERT_DOUBLE_EQUAL(work.p[3 * c], nearest[c], 1e-8);
-  close_work(&work);
-  problem_release(&problem);
-}
-
-static void add_up(const solve_work *work, const double p[], double sum[6]) {
-  box_impulses(&work->box, p, sum);
-}
-
-static int count_beyond(const solve_work *work, const double p[]) {
-  int n = 0;
-  for (int r = 0; r < work->box.n_rows; r++) {
-    double low, high;
-    box_limits(&work->box, r, p, &low, &high);
-    n += p[r] < low - 1e-12 || p[r] > high + 1e-12;
-  }
-  return n;
-}
-
-/* The same plate with friction: one corner's is over its limit, the others can take
- * it on. Sum and moments stay, every row ends within its limit, and the limit of a
- * contact's second friction row follows the normal, not the first friction row. */
-static void test_spread_keeps_the_sum(void) {
-  const double up[3] = {0, 0, 1};
-  const double corners[4][3] = {{1, 1, 0}, {-1, 1, 0}, {-1, -1, 0}, {1, -1, 0}};
-  for (int which = 1; which <= 2; which++) {
-    test_problem problem;
-    solve_work work;
-    double before[6], after[6];
-    problem_init(&problem);
-    problem_add_box(&problem, 1, 0, 0, 0.5, 1, 1, 0.5);
-    for (int c = 0; c < 4; c++)
-      problem_add_contact(&problem, 0, -1, corners[c], up, 0, 1, 4);
-    open_work(&work, &problem.mlcp);
-    memset(work.p, 0, sizeof *work.p * (size_t)work.box.n_rows);
-    for (int c = 0; c < 4; c++) work.p[3 * c] = 1;
-    double limit = work.box.coefficient[1];
-    work.p[which] = 1.2 * limit;
-    CU_ASSERT_EQUAL(count_beyond(&work, work.p), 1);
-    add_up(&work, work.p, before);
-    spread_impulses(&work);
-    add_up(&work, work.p, after);
-    CU_ASSERT_EQUAL(count_beyond(&work, work.p), 0);
-    for (int i = 0; i < 6; i++)
-      CU_ASSERT_DOUBLE_EQUAL(after[i], before[i], 1e-8);
-    close_work(&work);
-    problem_release(&problem);
-  }
 }
 
 /* ---- the linear system --------------------------------------------------- */
@@ -357,7 +288,7 @@ static void test_continuation_of_a_tower(void) {
   make_tower(&problem, N);
   open_work(&work, &problem.mlcp);
   solve_work_evaluate(&work);
-  CU_ASSERT(continuation_solve(&work, true));
+  CU_ASSERT(continuation_solve(&work));
   CU_ASSERT(work.residual <= work.target);
   expect_tower(&work, work.p, N);
   // the last prox is a thousandth of a residual of 1, then none is smaller than 1e-9
@@ -384,7 +315,7 @@ static void test_continuation_with_friction(void) {
     problem.bodies[0].v_free[k] = push;
     open_work(&work, &problem.mlcp);
     solve_work_evaluate(&work);
-    CU_ASSERT(continuation_solve(&work, true));
+    CU_ASSERT(continuation_solve(&work));
     CU_ASSERT(work.residual <= work.target);
     // all rows active holds the box; a slide needs the states once more
     CU_ASSERT(work.factorisations <= 1 + 2 * slides);
@@ -419,7 +350,7 @@ static void test_polygons_that_begin_alike(void) {
   problem.pairs[problem.frictions[1].first_pair + 1].u[1] *= 0.5;
   open_work(&work, &problem.mlcp);
   solve_work_evaluate(&work);
-  CU_ASSERT(continuation_solve(&work, true));
+  CU_ASSERT(continuation_solve(&work));
   CU_ASSERT_DOUBLE_EQUAL(work.v[1], 0, 1e-9);
   CU_ASSERT_DOUBLE_EQUAL(work.v[7], 0.25 * 0.8 * g_h, 1e-9);
   close_work(&work);
@@ -447,7 +378,7 @@ static void test_continuation_with_half_a_slide(void) {
     memcpy(problem.bodies[0].v_free, push, sizeof push);
     open_work(&work, &problem.mlcp);
     solve_work_evaluate(&work);
-    CU_ASSERT(continuation_solve(&work, true));
+    CU_ASSERT(continuation_solve(&work));
     CU_ASSERT(work.residual <= work.target);
     CU_ASSERT_DOUBLE_EQUAL(work.p[1], share[0] / 1.5 * limit, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(work.p[2], share[1] * limit, 1e-9);
@@ -471,7 +402,7 @@ static void test_continuation_of_moving_boxes(void) {
         problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
       open_work(&work, &problem.mlcp);
       solve_work_evaluate(&work);
-      bool solved = continuation_solve(&work, true);
+      bool solved = continuation_solve(&work);
       CU_ASSERT_EQUAL(solved, work.residual <= work.target);
       CU_ASSERT(work.factorisations <= DEAREST);
       n_solved += solved;
@@ -615,8 +546,6 @@ static void test_units_change_no_bit(void) {
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"states of a guess", test_states_of_a_guess},
-      {"spread takes the nearest", test_spread_takes_the_nearest},
-      {"spread keeps the sum", test_spread_keeps_the_sum},
       {"system of any order", test_system_of_any_order},
       {"pivots of loose cubes", test_pivots_of_loose_cubes},
       {"pivots of a tower", test_pivots_of_a_tower},

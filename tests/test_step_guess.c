@@ -93,7 +93,7 @@ static void test_wall_keeps_its_modes(void) {
     ode_mlcp_last_report(wall->world, &report);
     CU_ASSERT(report.residual <= 1e-7); // accepted: how redundant points share
     if (!rounded) {
-      CU_ASSERT(report.factorisations <= (i == 0 ? 36 : i < FIRST ? 24 : 8));
+      CU_ASSERT(report.factorisations <= (i == 0 ? 36 : 8));
       CU_ASSERT(report.pivots <= 100);
     }
     if (i < FIRST) continue;

@@ -45,10 +45,6 @@ static void read_states(solve_work *work) {
   }
 }
 
-void active_set_all_active(solve_work *work) {
-  for (int r = 0; r < work->box.n_rows; r++) work->state[r] = ROW_ACTIVE;
-}
-
 void active_set_of_guess(solve_work *work) {
   const double near = 1e-9;
   const box_problem *box = &work->box;

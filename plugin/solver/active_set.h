@@ -15,10 +15,6 @@
 /** A row's state, in work->state. */
 enum { ROW_ACTIVE = 0, ROW_AT_LOW = -1, ROW_AT_HIGH = 1, ROW_ON_CIRCLE = 2 };
 
-/** Every row active: where a structure rests nearly all are, and a linear solve
- *  tells which are not. */
-void active_set_all_active(solve_work *work);
-
 /** From work->p and nothing else: rows at a limit stay there, whatever their
  *  slip, all others are active. A slip tells less than last step's state where
  *  rounding and small changes make its sign. */

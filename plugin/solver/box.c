@@ -203,19 +203,8 @@ static void guess_generators(const box_problem *box, int first, int n,
   }
 }
 
-/* NAN becomes 0. @return the number of other values. */
-static int count_known(double p[], int first, int n) {
-  int n_known = 0;
-  for (int r = first; r < first + n; r++)
-    if (isfinite(p[r]))
-      n_known++;
-    else
-      p[r] = 0;
-  return n_known;
-}
-
-int box_take_guess(const box_problem *box, const double guess[], double p[]) {
-  int n_known = 0;
+void box_take_guess(const box_problem *box, const double guess[], double p[],
+                    bool known[]) {
   for (int r = 0, n; r < box->n_rows; r += n) {
     const box_origin *origin = &box->origin[r];
     n = 1;
@@ -225,9 +214,11 @@ int box_take_guess(const box_problem *box, const double guess[], double p[]) {
       n = box->problem->frictions[origin->friction].n_pairs;
       guess_generators(box, r, n, guess, p);
     }
-    n_known += count_known(p, r, n);
+    for (int i = r; i < r + n; i++) {
+      known[i] = isfinite(p[i]);
+      if (!known[i]) p[i] = 0;
+    }
   }
-  return n_known;
 }
 
 void box_give_impulses(const box_problem *box, const double p[],

@@ -201,8 +201,9 @@ double box_residual(const box_problem *box, const double p[], const double w[]);
 
 /** Impulses of the problem's rows [problem->n_rows] to p, and back. A NAN
  *  guess counts as unknown and becomes 0; p may be out of its limits.
- *  @return the number of box rows whose guess was known. */
-int box_take_guess(const box_problem *box, const double guess[], double p[]);
+ *  @param known  [n_rows] out */
+void box_take_guess(const box_problem *box, const double guess[], double p[],
+                    bool known[]);
 void box_give_impulses(const box_problem *box, const double p[],
                        double problem_p[]);
 

@@ -654,12 +654,10 @@ static double last_prox_of(const box_problem *box) {
 static const double soft_enough = 2e-9;
 
 /* The states of the iterate, from which a stage begins. */
-static void begin(continuation *c, bool from_nothing) {
+static void begin(continuation *c) {
   if (c->n_circles > 0) {
     soften(c);
     impulses_at_start(c, c->work->kept_p);
-  } else if (from_nothing) {
-    active_set_all_active(c->work);
   } else {
     active_set_of_guess(c->work);
   }
@@ -721,7 +719,7 @@ static bool lower_prox(continuation *c, descent *d, double before,
 
 /* Stages from work->p, while prox goes down.
  * @return true when the target is reached. */
-static bool descend(continuation *c, bool from_nothing) {
+static bool descend(continuation *c) {
   enum { MAX_STAGES = 40, MAX_FAILURES = 4, FEW = 3 };
   const bool curved = c->n_circles > 0;
   const double near = 0.1; // from such a residual last digits are tried
@@ -742,9 +740,9 @@ static bool descend(continuation *c, bool from_nothing) {
   c->factored_prox = -1;
   c->gives_up = false;
   memcpy(c->anchor, work->p, bytes);
-  begin(c, from_nothing);
+  if (curved) begin(c);
   for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
-    c->most_changes = k == 0 && !from_nothing && !curved
+    c->most_changes = k == 0 && work->n_known > 0 && !curved
                           ? (int)(most_share * box->n_rows) + FEW
                           : box->n_rows;
     c->noise = box->scale *
@@ -763,7 +761,7 @@ static bool descend(continuation *c, bool from_nothing) {
       c->prox = larger_of(growth * c->prox, descent.by.of_residual * residual);
       c->prox = smaller_of(c->prox, 1);
       take(c, c->anchor);
-      begin(c, false);
+      begin(c);
       continue;
     }
     double before = residual;
@@ -782,8 +780,8 @@ static bool descend(continuation *c, bool from_nothing) {
   return work->residual <= work->target;
 }
 
-bool continuation_solve(solve_work *work, bool from_nothing) {
-  return descend(work->continuation, from_nothing);
+bool continuation_solve(solve_work *work) {
+  return descend(work->continuation);
 }
 
 bool continuation_by_pivots(solve_work *work) {
@@ -886,7 +884,7 @@ bool continuation_turn(solve_work *work, double p[], mlcp_pair pairs[]) {
   work->best_residual = INFINITY;
   take(c, work->p);
   double first = work->residual;
-  if (descend(c, false)) take(c, work->best_p);
+  if (descend(c)) take(c, work->best_p);
   if (!(work->residual < better * first)) return false;
   turn_edges(c, pairs);
   box_give_impulses(c->box, work->p, p);

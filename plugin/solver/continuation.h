@@ -12,10 +12,9 @@ bool continuation_reserve(solve_work *work, bool circles);
  * Solve from work->p and its active set, as far as it gets. work->box has no compliance
  * that couples rows.
  *
- * @param from_nothing  work->p tells nothing: all rows are active at first
  * @return true when the target is reached; else work->p is the best iterate.
  */
-bool continuation_solve(solve_work *work, bool from_nothing);
+bool continuation_solve(solve_work *work);
 
 /**
  * The same from the point where an interior point got stuck: but for its beginning by

@@ -30,7 +30,8 @@ bool solve_work_reserve(solve_work *work) {
   return ARENA_TAKE(arena, work->v, n_v) && ARENA_TAKE(arena, work->dv, n_v) &&
          ARENA_TAKE(arena, work->weights.full, work->box.n_compliances) &&
          ARENA_TAKE(arena, work->weights.matrix, work->box.n_compliances) &&
-         ARENA_TAKE(arena, work->state, work->box.n_rows);
+         ARENA_TAKE(arena, work->state, work->box.n_rows) &&
+         ARENA_TAKE(arena, work->known, work->box.n_rows);
 }
 
 /* In instructions, as counted on heaps of 150 bodies and walls of 210: a block's

@@ -25,13 +25,14 @@ typedef struct solve_work {
   double *best_p;
   double best_residual;
   solver_stage stage, best_stage; /* that runs; that found best_p */
-  int n_known;                    /* rows of the guess last taken */
 
   /* [n_rows], dv [6 n_bodies]: a linear system and its right-hand side, and the
      point that its steps lead to */
   box_weights weights;
   double *softness, *r, *dp, *dv, *scratch, *kept_p;
-  int *state; /* see active_set.h */
+  int *state;  /* see active_set.h */
+  bool *known; /* [n_rows] those in the guess last taken */
+  int n_known;
 
   /* what the methods take for themselves */
   struct interior_space *interior;

@@ -9,7 +9,6 @@
 #include "solver/interior_point.h"
 #include "solver/pivots.h"
 #include "solver/sweeps.h"
-#include "solver/spread.h"
 #include "solver/lemke_mlcp.h"
 
 struct solver_workspace {
@@ -56,34 +55,34 @@ const char *solver_stage_name(solver_stage stage) {
 
 /* ---- where stages begin ------------------------------------------------------ */
 
-/* p = the guess within its limits, evaluated; 0 where there is none. */
+/* p = the guess within its limits, evaluated, and the states that it stands for; a row
+ * without a guess has impulse 0 and is active: what points that have gone carried is
+ * theirs that have come (a wall that settles in test_step_guess). */
 static void take_guess(solve_work *work, const double guess[]) {
   const box_problem *box = &work->box;
-  work->n_known = 0;
-  if (guess != NULL)
-    work->n_known = box_take_guess(box, guess, work->p);
-  else
-    memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
+  bool *known = work->known;
+  memset(work->p, 0, sizeof *work->p * (size_t)box->n_rows);
+  memset(known, 0, sizeof *known * (size_t)box->n_rows);
+  if (guess != NULL) box_take_guess(box, guess, work->p, known);
   box_project(box, work->p);
   solve_work_evaluate(work);
+  active_set_of_guess(work);
+  work->n_known = 0;
+  for (int r = 0; r < box->n_rows; r++) {
+    work->n_known += known[r];
+    if (!known[r]) work->state[r] = ROW_ACTIVE;
+  }
 }
 
 /* ---- the stages -------------------------------------------------------------- */
 
-/* From last step's impulses, spread anew, as what a pair passes on is known better than
- * how its rows share it (a wall that settles in test_step_guess): by continuation, or,
- * where compliance couples rows (friction polygons of more than four edges), by their
- * active set. From nothing a few states are found, those of a wall at its vertex worse
+/* From last step's impulses: by continuation, or, where compliance couples rows
+ * (friction polygons of more than four edges), by their active set. From nothing a few states are found, those of a wall at its vertex worse
  * than inside. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
   (void)guess; // work->p is it
   if (work->n_known == 0 && !solve_work_has_few_limits(work)) return false;
-  spread_impulses(work);
-  box_project(&work->box, work->p);
-  solve_work_evaluate(work);
-  if (work->box.n_compliances == 0)
-    return continuation_solve(work, work->n_known == 0);
-  active_set_of_guess(work);
+  if (work->box.n_compliances == 0) return continuation_solve(work);
   return active_set_correct(work, 16);
 }
 
