@@ -24,6 +24,28 @@ static inline dBodyID create_ball(dWorldID world, double mass, double radius) {
   return body;
 }
 
+/** Of a body's motion, J. */
+static inline double kinetic_energy(dBodyID body) {
+  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
+  dMass mass;
+  dVector3 spin;
+  dBodyGetMass(body, &mass);
+  dBodyVectorFromWorld(body, w[0], w[1], w[2], spin);
+  double twice = 0;
+  for (int i = 0; i < 3; i++) {
+    twice += mass.mass * v[i] * v[i];
+    for (int k = 0; k < 3; k++) twice += mass.I[4 * i + k] * spin[i] * spin[k];
+  }
+  return twice / 2;
+}
+
+/** A message handler. */
+static inline void keep_quiet(int number, const char *text, va_list arguments) {
+  (void)number;
+  (void)text;
+  (void)arguments;
+}
+
 /* Joints between bodies, of which the second may be NULL: the world. Places and axes are
  * the world's. */
 

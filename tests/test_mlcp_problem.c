@@ -434,8 +434,7 @@ static void test_split_of_an_interval(void) {
   problem_release(&problem);
 }
 
-/* A relaxed problem keeps the pairs of sets it has left out: what stood in their
- * beta before must not count. */
+/* Pairs may be of no set: what stood in their beta before must not count. */
 static void test_completes_pairs_of_no_set(void) {
   make_polygon(4, 1);
   problem.mlcp.n_frictions = 0;

@@ -105,19 +105,9 @@ static void close_chain(chain *of) {
   scene_close(&of->s);
 }
 
-static double kinetic_energy(const chain *of) {
+static double energy_of_motion(const chain *of) {
   double sum = 0;
-  for (int i = 0; i < of->n; i++) {
-    dMass mass;
-    dVector3 local;
-    dBodyGetMass(of->rods[i], &mass);
-    const dReal *v = dBodyGetLinearVel(of->rods[i]);
-    const dReal *w = dBodyGetAngularVel(of->rods[i]);
-    dBodyVectorFromWorld(of->rods[i], w[0], w[1], w[2], local);
-    for (int k = 0; k < 3; k++)
-      sum +=
-          0.5 * (mass.mass * v[k] * v[k] + mass.I[5 * k] * local[k] * local[k]);
-  }
+  for (int i = 0; i < of->n; i++) sum += kinetic_energy(of->rods[i]);
   return sum;
 }
 
@@ -138,7 +128,8 @@ static double gain_of_chain(const char *scheme, int number) {
   enum { STEPS = 40 };
   chain of;
   open_chain(&of, scheme, number);
-  const double kinetic = kinetic_energy(&of), potential = potential_energy(&of);
+  const double kinetic = energy_of_motion(&of),
+               potential = potential_energy(&of);
   double gain = 0;
   for (int i = 0; i < STEPS; i++) {
     ode_mlcp_report report;
@@ -149,7 +140,7 @@ static double gain_of_chain(const char *scheme, int number) {
     CU_ASSERT(isfinite(report.residual));
     if (code != ODE_MLCP_OK) break;
     double lifted = potential_energy(&of) - potential;
-    gain = fmax(gain, (kinetic_energy(&of) - kinetic + lifted) /
+    gain = fmax(gain, (energy_of_motion(&of) - kinetic + lifted) /
                           fmax(kinetic, fabs(lifted)));
   }
   close_chain(&of);

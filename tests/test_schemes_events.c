@@ -45,18 +45,7 @@ static void test_bouncing_ball_is_analytic(void) {
   }
 }
 
-/* Balls thrown together in a box: no impact with e = 0 adds energy, none with
- * e = 1 without friction loses any. */
-static double kinetic_energy(dBodyID body) {
-  dMass mass;
-  dBodyGetMass(body, &mass);
-  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
-  double energy = 0;
-  for (int i = 0; i < 3; i++)
-    energy += 0.5 * (mass.mass * v[i] * v[i] + mass.I[5 * i] * w[i] * w[i]);
-  return energy;
-}
-
+/* Balls thrown together in a box: no impact with e = 0 adds energy. */
 static void test_impacts_add_no_energy(void) {
   test_random random = {3};
   for (int trial = 0; trial < test_rounds(20); trial++) {

@@ -57,21 +57,6 @@ static double corner_speed(const block_scene *s, int side) {
 /* what the last strike's step reported */
 static ode_mlcp_report report;
 
-/* J, of a body */
-static double kinetic_energy(dBodyID body) {
-  dMass mass;
-  dVector3 w;
-  const dReal *v = dBodyGetLinearVel(body), *turns = dBodyGetAngularVel(body);
-  dBodyGetMass(body, &mass);
-  dBodyVectorFromWorld(body, turns[0], turns[1], turns[2], w);
-  double sum = 0;
-  for (int i = 0; i < 3; i++) {
-    sum += mass.mass * v[i] * v[i] / 2;
-    for (int k = 0; k < 3; k++) sum += mass.I[4 * i + k] * w[i] * w[k] / 2;
-  }
-  return sum;
-}
-
 static double strike(const char *law, int seed, double bounce, double *spin) {
   block_scene s;
   open_scene(&s, law, seed, bounce);
@@ -148,12 +133,6 @@ static void test_joints_against_each_other_are_poissons(void) {
   scene_close(&s.scene);
 }
 
-static void ignore(int number, const char *text, va_list arguments) {
-  (void)number;
-  (void)text;
-  (void)arguments;
-}
-
 /* Whichever allocation of the step fails, nothing has changed. */
 static void test_memory_failures(void) {
   failing_memory memory = {0};
@@ -162,7 +141,7 @@ static void test_memory_failures(void) {
   process_set_memory(&failing);
   block_scene s;
   open_scene(&s, "set", 3, 0);
-  dSetMessageHandler(ignore);
+  dSetMessageHandler(keep_quiet);
   int n_failed = 0;
   for (long n = 0; n < 5000; n++) {
     fail_allocations_from(&memory, n);

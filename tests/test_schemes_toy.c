@@ -165,19 +165,13 @@ static void test_worlds_change_their_scheme(void) {
   process_set_memory(usual);
 }
 
-static void quiet(int number, const char *text, va_list arguments) {
-  (void)number;
-  (void)text;
-  (void)arguments;
-}
-
 /* Its failures are the stepper's: nothing moves. */
 static void test_memory_runs_out(void) {
   failing_memory memory = {0};
   const memory_source *usual = process()->memory;
   const memory_source scarce = failing_memory_source(&memory);
   process_set_memory(&scarce);
-  dSetMessageHandler(quiet);
+  dSetMessageHandler(keep_quiet);
   bool taken = false;
   long n_failed = 0;
   for (; !taken && n_failed < 5000; n_failed += !taken) {

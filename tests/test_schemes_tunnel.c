@@ -120,19 +120,6 @@ static double add_wall(scene *s, int kind, double thickness) {
   return thickness / 2;
 }
 
-/* Kinetic energy of a body, J. */
-static double energy_of(dBodyID body) {
-  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
-  dMass mass;
-  dVector3 spin;
-  double twice = 0;
-  dBodyGetMass(body, &mass);
-  dBodyVectorFromWorld(body, w[0], w[1], w[2], spin);
-  for (int i = 0; i < 3; i++)
-    twice += mass.mass * v[i] * v[i] + mass.I[5 * i] * spin[i] * spin[i];
-  return twice / 2;
-}
-
 typedef struct tally {
   long passed, cases, steps, queries, held, collided;
   double deepest;
@@ -184,15 +171,15 @@ static void shoot(const char *scheme, int number, tally *sum) {
   /* it lends some energy to its projection (46), until the next step */
   double lent_from = 0;
   for (int i = 0; i < steps && !passed; i++) {
-    double before = fmax(energy_of(body), lent_from);
-    lent_from = energy_of(body);
+    double before = fmax(kinetic_energy(body), lent_from);
+    lent_from = kinetic_energy(body);
     ode_mlcp_report report = step_counted(&s, h, sum);
     /* velocities are as exact as places, whose size is that of all steps' ways */
     const double rounding = of_host(1e-6, 60);
-    if (conserves && energy_of(body) > (1 + rounding) * before)
+    if (conserves && kinetic_energy(body) > (1 + rounding) * before)
       fprintf(stderr, "%s, case %d: %g J become %g\n", scheme, number, before,
-              energy_of(body));
-    CU_ASSERT(!conserves || energy_of(body) <= (1 + rounding) * before);
+              kinetic_energy(body));
+    CU_ASSERT(!conserves || kinetic_energy(body) <= (1 + rounding) * before);
     sum->held += report.held;
     sum->collided += report.collisions;
     passed = dBodyGetPosition(body)[0] > half;
@@ -512,7 +499,7 @@ static double gain_where_held(const char *scheme, int number) {
     ode_mlcp_report report;
     dVector3 g;
     dMass mass;
-    double before = energy_of(body), way = 0;
+    double before = kinetic_energy(body), way = 0;
     const dVector3 from = {dBodyGetPosition(body)[0],
                            dBodyGetPosition(body)[1]};
     dWorldGetGravity(p.s.world, g);
@@ -524,7 +511,7 @@ static double gain_where_held(const char *scheme, int number) {
     for (int k = 0; k < 2; k++)
       way += g[k] * (dBodyGetPosition(body)[k] - from[k]);
     if (held > 0 && !p.made)
-      gain = (energy_of(body) - before - mass.mass * way) /
+      gain = (kinetic_energy(body) - before - mass.mass * way) /
              (mass.mass * weight * speed * h);
   }
   dJointGroupDestroy(p.joints);
@@ -627,7 +614,7 @@ static double energy_of_parts(const held_scene *of) {
   for (int i = 0; i < of->n; i++) {
     dMass mass;
     dBodyGetMass(of->parts[i], &mass);
-    sum += energy_of(of->parts[i]);
+    sum += kinetic_energy(of->parts[i]);
     for (int k = 0; k < 3; k++)
       sum -= mass.mass * of->gravity[k] * dBodyGetPosition(of->parts[i])[k];
   }

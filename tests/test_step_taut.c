@@ -58,15 +58,9 @@ static double energy(const chain *c) {
   double sum = 0;
   for (int b = 0; b < c->n_bodies; b++) {
     dMass mass;
-    dVector3 local;
     dBodyGetMass(c->body[b], &mass);
-    const dReal *v = dBodyGetLinearVel(c->body[b]);
-    const dReal *w = dBodyGetAngularVel(c->body[b]);
-    dBodyVectorFromWorld(c->body[b], w[0], w[1], w[2], local);
-    sum += mass.mass * (GRAVITY * dBodyGetPosition(c->body[b])[2] +
-                        0.5 * dCalcVectorDot3(v, v));
-    for (int i = 0; i < 3; i++)
-      sum += 0.5 * mass.I[5 * i] * local[i] * local[i];
+    sum += kinetic_energy(c->body[b]) +
+           mass.mass * GRAVITY * dBodyGetPosition(c->body[b])[2];
   }
   return sum;
 }
