@@ -338,6 +338,70 @@ static void test_lines_in_one(void) {
   }
 }
 
+/* Capsules that lie along each other touch at both ends of the stretch that they share,
+ * or a pile of logs that were laid a milliradian aslant rolls apart. */
+static void test_logs_share_a_stretch(void) {
+  static const double ANGLES[] = {0, 1e-6, 1e-3, 0.015, 0.025, 1};
+  for (int k = 0; k < 6; k++) {
+    const double c = cos(ANGLES[k]), s = sin(ANGLES[k]);
+    const gap_shape lower = {.kind = GAP_CAPSULE,
+                             .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                             .size = {0.1, 2}};
+    const gap_shape upper = {.kind = GAP_CAPSULE,
+                             .position = {0, 0.2, 0},
+                             .rotation = {c, 0, s, 0, 1, 0, -s, 0, c},
+                             .size = {0.1, 2}};
+    gap_contact contacts[GAP_PAIR_ROOM];
+    int count =
+        gap_pair(&scratch, &upper, &lower, 0.1, 0, contacts, GAP_PAIR_ROOM);
+    CU_ASSERT_EQUAL(count > 1, ANGLES[k] < 0.02);
+    double apart = 0;
+    for (int i = 1; i < count; i++)
+      apart = fmax(apart, fabs(contacts[i].point[2] - contacts[0].point[2]));
+    CU_ASSERT(count == 1 || apart > 0.9);
+  }
+}
+
+/* A corner that stands out of a face makes another face, which the hull does not know:
+ * how much deeper a box may be by it, the certificate says. */
+static void test_hulls_that_are_not_quite_convex(void) {
+  static const unsigned polygons[] = {4, 0, 1, 3, 2, 4, 4, 6, 7, 5,
+                                      4, 0, 4, 5, 1, 4, 2, 3, 7, 6,
+                                      4, 0, 2, 6, 4, 4, 1, 5, 7, 3};
+  const double out = 5e-3;
+  double points[24], most = 0;
+  for (int i = 0; i < 24; i++)
+    points[i] = (i / 3 >> (2 - i % 3)) & 1 ? 0.5 : -0.5;
+  points[23] += out;
+  gap_hull bent;
+  const char *fault;
+  CU_ASSERT_EQUAL_FATAL(
+      gap_hull_make(&bent, &memory_from_malloc, points, 8, polygons, 6, &fault),
+      0);
+  for (int i = 0; i < 100; i++) {
+    gap_shape box, convex;
+    gap_contact contact;
+    oracle_seed((uint64_t)i + 1);
+    oracle_shape(GAP_BOX, 0.4, &bent, &box);
+    oracle_shape(GAP_CONVEX, 1, &bent, &convex);
+    for (int k = 0; k < 9; k++) convex.rotation[k] = k % 4 == 0;
+    for (int k = 0; k < 2; k++) box.position[k] = oracle_uniform(-0.3, 0.3);
+    box.position[2] = oracle_uniform(0.5, 0.6);
+    CU_ASSERT_EQUAL_FATAL(
+        gap_pair(&scratch, &box, &convex, INFINITY, 0, &contact, 1), 1);
+    if (contact.gap >= 0) continue;
+    for (int face = 0; face < 2; face++) {
+      double n[3] = {face == 0 ? -out : 0, face == 0 ? 0 : -out, 1};
+      vec3_normalise(n);
+      double deeper = oracle_separation(&box, &convex, n) - contact.gap;
+      CU_ASSERT(deeper <= contact.certificate + 1e-12);
+      most = fmax(most, deeper);
+    }
+  }
+  CU_ASSERT(most > 1e-4);
+  gap_hull_release(&bent, &memory_from_malloc);
+}
+
 /* One shape and the half-space: its lowest point by the oracle's support. */
 static void test_on_plane(void) {
   for (int kind = 0; kind < KINDS; kind++) {
@@ -599,6 +663,8 @@ int main(void) {
       {"corner on corner", test_corner_on_corner},
       {"corner on edge", test_corner_on_edge},
       {"lines in one", test_lines_in_one},
+      {"logs share a stretch", test_logs_share_a_stretch},
+      {"hulls that are not quite convex", test_hulls_that_are_not_quite_convex},
       {"on a plane", test_on_plane},
       {"checks notice", test_checks_notice},
       {"margin", test_margin_cuts_off},

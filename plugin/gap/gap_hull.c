@@ -147,6 +147,10 @@ static const char *fill_normals(builder *build, double reach, double *bulge) {
       lowest = fmin(lowest, vec3_dot(normal, arm));
     }
     *bulge = fmax(*bulge, highest);
+    for (int i = build->face_start[f]; i < build->face_start[f + 1]; i++) {
+      vec3_subtract(arm, build->points[build->face_corners[i]], corner);
+      *bulge = fmax(*bulge, fabs(vec3_dot(normal, arm)));
+    }
     if (highest > convexity_tolerance * reach) return "is not convex";
     if (f == 0 || -lowest < thinnest) thinnest = -lowest;
   }

@@ -10,7 +10,8 @@
 static const double outside_tolerance = 1e-9;
 /* Points nearer to each other than this are one. */
 static const double same_point = 1e-7;
-/* Edges at a smaller angle than this (sine) touch along a line. */
+/* Edges at a smaller angle than this (sine) touch along a line: a pile of logs that are laid
+ * a milliradian aslant rolls apart without ("logs share a stretch" of test_gap_pair). */
 static const double parallel_sine = 0.02;
 
 /* The patch as it is collected. */
