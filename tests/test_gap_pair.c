@@ -362,6 +362,61 @@ static void test_logs_share_a_stretch(void) {
   }
 }
 
+/* A cube whose faces are cut into four touches where one of whole faces does, however it
+ * is turned: corners on edges and in faces are none of its outline. */
+static void test_faces_that_are_cut(void) {
+  enum { N = 27, FACES = 24 };
+  double points[3 * N];
+  unsigned polygons[5 * FACES], *side = polygons;
+  for (int i = 0; i < 3 * N; i++) {
+    const int place[3] = {i / 27, i / 9 % 3, i / 3 % 3};
+    points[i] = 0.5 * (place[i % 3] - 1);
+  }
+  static const int step[3] = {9, 3, 1};
+  for (int face = 0; face < FACES; face++) {
+    int axis = face / 8, u = step[(axis + 1) % 3], v = step[(axis + 2) % 3];
+    int at = face / 4 % 2 * 2 * step[axis] + face % 2 * u + face / 2 % 2 * v;
+    const int corner[4] = {at, at + u, at + u + v, at + v};
+    *side++ = 4;
+    for (int k = 0; k < 4; k++) *side++ = (unsigned)corner[k];
+  }
+  gap_hull cut;
+  const char *fault;
+  CU_ASSERT_EQUAL_FATAL(gap_hull_make(&cut, &memory_from_malloc, points, N,
+                                      polygons, FACES, &fault),
+                        0);
+  for (int i = 0; i < 200; i++) {
+    gap_shape shape[2], floor;
+    gap_contact contacts[2][GAP_PAIR_ROOM];
+    int count[2];
+    oracle_seed((uint64_t)i + 1);
+    oracle_shape(GAP_CONVEX, 1, &cut, &shape[0]);
+    oracle_shape(GAP_BOX, 1, &cut, &shape[1]);
+    memcpy(shape[1].rotation, shape[0].rotation, sizeof shape[1].rotation);
+    for (int k = 0; k < 3; k++) shape[1].size[k] = 1;
+    floor = shape[1];
+    for (int k = 0; k < 3; k++) {
+      floor.size[k] = k == 2 ? 0.2 : 4;
+      floor.position[k] = -0.599 * floor.rotation[3 * k + 2];
+    }
+    for (int k = 0; k < 2; k++)
+      count[k] = gap_pair(&scratch, &shape[k], &floor, INFINITY, 0, contacts[k],
+                          GAP_PAIR_ROOM);
+    CU_ASSERT_EQUAL(count[0], 4);
+    CU_ASSERT_EQUAL(count[1], 4);
+    for (int one = 0; one < count[0]; one++) {
+      double least = INFINITY;
+      for (int other = 0; other < count[1]; other++) {
+        double apart[3];
+        vec3_subtract(apart, contacts[0][one].point, contacts[1][other].point);
+        least = fmin(least, vec3_length(apart));
+      }
+      CU_ASSERT(least < 1e-12);
+    }
+  }
+  gap_hull_release(&cut, &memory_from_malloc);
+}
+
 /* A corner that stands out of a face makes another face, which the hull does not know:
  * how much deeper a box may be by it, the certificate says. */
 static void test_hulls_that_are_not_quite_convex(void) {
@@ -664,6 +719,7 @@ int main(void) {
       {"corner on edge", test_corner_on_edge},
       {"lines in one", test_lines_in_one},
       {"logs share a stretch", test_logs_share_a_stretch},
+      {"faces that are cut", test_faces_that_are_cut},
       {"hulls that are not quite convex", test_hulls_that_are_not_quite_convex},
       {"on a plane", test_on_plane},
       {"checks notice", test_checks_notice},
