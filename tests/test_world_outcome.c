@@ -11,11 +11,11 @@ static void test_words_and_failures_add_up(void) {
   outcome_start(&sum);
   outcome_start(&share);
   strcpy(share.warning, "first");
-  share.refused = true;
+  share.report.refused = 1;
   outcome_add(&sum, &share);
   CU_ASSERT_STRING_EQUAL(sum.warning, "first");
   CU_ASSERT_STRING_EQUAL(sum.message, "");
-  CU_ASSERT(sum.refused && !sum.no_memory);
+  CU_ASSERT(sum.report.refused && !sum.no_memory);
 
   outcome_start(&share);
   strcpy(share.warning, "second");
@@ -23,7 +23,7 @@ static void test_words_and_failures_add_up(void) {
   outcome_add(&sum, &share);
   CU_ASSERT_STRING_EQUAL(sum.warning, "first");
   CU_ASSERT_STRING_EQUAL(sum.message, "memory ran out");
-  CU_ASSERT(sum.refused && sum.no_memory);
+  CU_ASSERT(sum.report.refused && sum.no_memory);
 }
 
 /* Of solves in vain the work counts, not what they came to. */
@@ -39,7 +39,7 @@ static void test_work_in_vain(void) {
   share.report.solver_seconds = 0.5;
   share.report.unsolved = 6;
   share.report.residual = 7;
-  outcome_add_work(&sum, &share);
+  report_add(&sum.report, &share.report, true);
   CU_ASSERT_EQUAL(sum.report.solves, 3);
   CU_ASSERT_EQUAL(sum.report.pivots, 3);
   CU_ASSERT_EQUAL(sum.report.factorisations, 4);
@@ -57,7 +57,7 @@ static void test_work_in_vain(void) {
       &share.report.pushes};
   for (int i = 0; i < 7; i++) *stages[i] = 1 << i;
   outcome_start(&sum);
-  for (int n = 0; n < 2; n++) outcome_add_work(&sum, &share);
+  for (int n = 0; n < 2; n++) report_add(&sum.report, &share.report, true);
   CU_ASSERT_EQUAL(sum.report.ended_warm, 2);
   CU_ASSERT_EQUAL(sum.report.ended_continuation, 4);
   CU_ASSERT_EQUAL(sum.report.ended_interior, 8);

@@ -43,7 +43,8 @@ static void test_the_hosts_step_leads_there(void) {
       CU_ASSERT_FATAL(host_body_read(&body, id, h, message, sizeof message));
       double v[6], back[6];
       memcpy(v, body.v, sizeof v);
-      world_pose_advance(&to, &body, v, h);
+      const world_pose from = world_pose_of(&body);
+      world_pose_advance(&to, id, &from, v, h);
       dWorldStep(world, h);
       const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
       double same = q[0] * to.quaternion[0] + q[1] * to.quaternion[1] +
@@ -56,7 +57,7 @@ static void test_the_hosts_step_leads_there(void) {
 
       double turning = sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]);
       double kept = kind == CAPPED ? 0.8 / turning : 1;
-      world_pose_velocity(back, &body, &to, h);
+      world_pose_velocity(back, id, &from, &to, h);
       for (int i = 0; i < 6; i++)
         CU_ASSERT_DOUBLE_EQUAL(back[i], (i < 3 ? 1 : kept) * v[i],
                                of_host(1e-12, 1) / h + 1e-11);

@@ -134,7 +134,7 @@ static bool few_enough(const component_set *set,
   for (int i = 0; i < set->n_components; i++) {
     const component *c = &set->components[i];
     if (c->n_contacts <= options->max_contacts) continue;
-    out->refused = true;
+    out->report.refused = 1;
     return outcome_fail(out,
                         "an island of %d bodies has %d contacts, more than "
                         "max-contacts %d allows",

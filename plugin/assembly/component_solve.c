@@ -182,7 +182,7 @@ bool component_solve(assembly *a, component_problem *c) {
               !all_finite(c->solution.p, problem->n_rows)
           ? " has no finite solution"
           : NULL;
-  c->out->refused |= solve.status == SOLVER_TOO_LARGE;
+  report->refused |= solve.status == SOLVER_TOO_LARGE;
   if (fault != NULL)
     return outcome_fail(c->out, "an island of %d bodies and %d rows%s",
                         problem->n_bodies, problem->n_rows, fault);

@@ -768,7 +768,9 @@ static void hand_over(event_state *w) {
     memcpy(out->v, w->now.v + 6 * b, sizeof out->v);
     out->moved = !body->kinematic;
     if (!out->moved) continue;
-    world_pose_velocity(out->motion, body, &w->now.poses[b], step->step_size);
+    const world_pose from = world_pose_of(body);
+    world_pose_velocity(out->motion, body->id, &from, &w->now.poses[b],
+                        step->step_size);
     for (int i = 0; i < 6; i++) out->motion[i] -= out->v[i];
   }
 }

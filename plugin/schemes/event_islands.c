@@ -197,7 +197,7 @@ static double farthest_from_coarse(const event_state *w) {
 /* Start the set again: what it came to is void, but for its work. */
 static void start_again(event_state *w, const scheme_step *step, int first) {
   outcome *out = w->part.out;
-  outcome_add_work(step->out, out);
+  report_add(&step->out->report, &out->report, true);
   int refused = out->report.refused_substeps + out->report.substeps;
   event_log_drop(&w->log, first);
   contact_memory_unclaim(step->memory);
@@ -262,7 +262,7 @@ static bool solve_set(event_state *w, const scheme_step *step, int first,
 /* The result of a set that turned out to be part of a larger one is void. */
 static void void_set(event_state *w, const scheme_step *step, int first) {
   if (!w->islands[first].solved) return;
-  outcome_add_work(step->out, &w->islands[first].out);
+  report_add(&step->out->report, &w->islands[first].out.report, true);
   for (int i = first; i >= 0; i = w->islands[i].next)
     w->islands[i].solved = false;
   event_log_drop(&w->log, first);

@@ -293,10 +293,11 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
     memcpy(v, s->end.v + 6 * b, sizeof v);
     for (int i = 0; i < 6 && motion != NULL; i++) v[i] += motion[i];
     /* what is held goes on from there */
-    world_pose_advance(
-        &s->end.poses[b],
-        is_held(s, b) ? &s->ahead.bodies[b] : &s->home.bodies[b], v,
-        is_held(s, b) ? (1 - s->shares[b]) * step->step_size : step->step_size);
+    bool held = is_held(s, b);
+    const world_pose from =
+        world_pose_of(&(held ? &s->ahead : &s->home)->bodies[b]);
+    world_pose_advance(&s->end.poses[b], s->home.bodies[b].id, &from, v,
+                       (held ? 1 - s->shares[b] : 1) * step->step_size);
   }
   return true;
 }
@@ -384,10 +385,12 @@ static double distance_from_guess(const stewart_trinkle *s) {
 /* See what the guess brings into touch. */
 static bool look(stewart_trinkle *s, outcome *out) {
   double h = s->home.settings.step_size;
-  for (int b = 0; b < s->home.n_bodies; b++)
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const world_pose from = world_pose_of(&s->home.bodies[b]);
     if (!is_held(s, b))
-      world_pose_advance(&s->guess.poses[b], &s->home.bodies[b],
+      world_pose_advance(&s->guess.poses[b], s->home.bodies[b].id, &from,
                          s->guess.v + 6 * b, h);
+  }
   return world_read_at(&s->ahead, &s->home, s->guess.poses, h,
                        s->home.settings.margin, out);
 }
@@ -403,8 +406,8 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
   for (int b = 0; b < n; b++) {
     s->ids[b] = s->home.bodies[b].id;
     s->from.poses[b] = world_pose_of(&s->home.bodies[b]);
-    world_pose_advance(&s->to.poses[b], &s->home.bodies[b], s->v + 6 * b,
-                       step->step_size);
+    world_pose_advance(&s->to.poses[b], s->ids[b], &s->from.poses[b],
+                       s->v + 6 * b, step->step_size);
   }
   memcpy(s->from.v, s->v, 6 * (size_t)n * sizeof *s->v);
   motion_lead(&s->from, &s->to, n, step->step_size);

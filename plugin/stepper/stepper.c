@@ -329,9 +329,7 @@ static void clear_joints(joint_result joints[], const dStepperIsland *island) {
         .forceless = dJointGetFeedback(island->joints[j]) == NULL};
 }
 
-/* True if a body's result is one that the host can take: it normalises
- * quaternions by squares, and places far apart lose what is near them. What the
- * velocities would make of the next step is looked at, too. */
+/* What the velocities would make of the next step is looked at, too. */
 static bool check_body(const world_stepper *stepper, dBodyID id,
                        const body_result *result, outcome *out) {
   const double h = stepper->step_size;
@@ -340,20 +338,8 @@ static bool check_body(const world_stepper *stepper, dBodyID id,
     next[i] = h * result->v[i];
     motion[i] = h * (result->v[i] + (result->moved ? result->motion[i] : 0));
   }
-  if (!world_check_motion(id, motion, out) ||
-      !world_check_motion(id, next, out))
-    return false;
-  const dReal *from = dBodyGetPosition(id);
-  for (int i = 0; i < 3; i++)
-    if (!(fabs(from[i] + motion[i]) <= ODE_MLCP_MOST_DISTANCE)) {
-      out->refused = true;
-      return outcome_fail(out,
-                          "body %lu would be %g m from the origin, more "
-                          "than %g",
-                          dBodyGetSerial(id), fabs(from[i] + motion[i]),
-                          ODE_MLCP_MOST_DISTANCE);
-    }
-  return true;
+  return world_check_motion(id, motion, out) &&
+         world_check_motion(id, next, out);
 }
 
 static bool check_joint(dJointID id, const joint_result *result, outcome *out) {
@@ -524,14 +510,13 @@ static void set_velocities(world_stepper *stepper) {
 /* A body's way, by the host's rule. */
 static void find_way(world_stepper *stepper, size_t b) {
   const body_result *result = &stepper->bodies[b];
-  host_body body = {.id = bodies_of(stepper)[b]};
+  dBodyID id = bodies_of(stepper)[b];
   double *u = stepper->from.v + 6 * b;
-  real_read(body.position, dBodyGetPosition(body.id), 3);
-  real_read(body.quaternion, dBodyGetQuaternion(body.id), 4);
   for (int k = 0; k < 6; k++)
     u[k] = result->v[k] + (result->moved ? result->motion[k] : 0);
-  stepper->from.poses[b] = world_pose_of(&body);
-  world_pose_advance(&stepper->to.poses[b], &body, u, stepper->step_size);
+  stepper->from.poses[b] = world_pose_read(id);
+  world_pose_advance(&stepper->to.poses[b], id, &stepper->from.poses[b], u,
+                     stepper->step_size);
 }
 
 static void hold_island(world_stepper *stepper, const sweep_way *way,
@@ -543,17 +528,13 @@ static void hold_island(world_stepper *stepper, const sweep_way *way,
     return;
   for (size_t b = first; b < first + count; b++) {
     body_result *result = &stepper->bodies[b];
-    host_body body = {.id = way->bodies[b]};
     if (result->kinematic) continue;
-    vec3_copy(body.position, way->from->poses[b].position);
-    memcpy(body.quaternion, way->from->poses[b].quaternion,
-           sizeof body.quaternion);
     memcpy(result->v, v + 6 * b, sizeof result->v);
-    world_pose_velocity(result->motion, &body, &way->to->poses[b],
-                        stepper->step_size);
+    world_pose_velocity(result->motion, way->bodies[b], &way->from->poses[b],
+                        &way->to->poses[b], stepper->step_size);
     for (int k = 0; k < 6; k++) result->motion[k] -= result->v[k];
     result->moved = true;
-    host_body_set_velocity(body.id, result->v);
+    host_body_set_velocity(way->bodies[b], result->v);
   }
 }
 
@@ -636,11 +617,8 @@ static void keep_entries(world_stepper *stepper) {
 
 static void sum_reports(world_stepper *stepper) {
   ode_mlcp_report *sum = &stepper->report;
-  for (size_t i = 0; i < stepper->n_islands; i++) {
-    outcome *island = &stepper->islands[i].out;
-    island->report.refused = island->refused;
-    report_add(sum, &island->report, false);
-  }
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    report_add(sum, &stepper->islands[i].out.report, false);
   sum->islands = (int)stepper->n_islands;
   if (stepper->swept) {
     sum->sweep_queries += stepper->sweep.queries;

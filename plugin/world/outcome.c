@@ -30,7 +30,7 @@ void report_add(ode_mlcp_report *sum, const ode_mlcp_report *share,
 void outcome_start(outcome *out) {
   /* the messages are long, but empty */
   memset(&out->report, 0, sizeof out->report);
-  out->refused = out->no_memory = false;
+  out->no_memory = false;
   out->n_observed = 0;
   out->message[0] = out->warning[0] = '\0';
 }
@@ -49,14 +49,9 @@ static void add_words(char sum[160], const char share[160]) {
 
 void outcome_add(outcome *sum, const outcome *share) {
   report_add(&sum->report, &share->report, false);
-  sum->refused |= share->refused;
   sum->no_memory |= share->no_memory;
   add_words(sum->message, share->message);
   add_words(sum->warning, share->warning);
-}
-
-void outcome_add_work(outcome *sum, const outcome *share) {
-  report_add(&sum->report, &share->report, true);
 }
 
 bool outcome_fail(outcome *out, const char *format, ...) {

@@ -8,7 +8,6 @@
 
 typedef struct outcome {
   ode_mlcp_report report; /* counts are added to */
-  bool refused;           /* too large; the message says how large */
   bool no_memory;         /* the message says so, too */
   int n_observed;         /* solves shown to an observer */
   char message[160];      /* why the step cannot be taken, or empty */
@@ -30,9 +29,6 @@ void outcome_start_again(outcome *out);
 /** Add what an island came to. Its message and warning are taken over where there
  *  are none yet. */
 void outcome_add(outcome *sum, const outcome *share);
-
-/** Add the work alone of solves in vain. */
-void outcome_add_work(outcome *sum, const outcome *share);
 
 /** Say why the step cannot be taken. @return false */
 bool outcome_fail(outcome *out, const char *format, ...)

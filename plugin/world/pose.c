@@ -46,9 +46,9 @@ void world_pose_move_cayley(world_pose *out, const world_pose *q,
 /* The axis about which a body's rotation is finite, the rest of it is not: the host
  * then turns by (1 + (h/4) w_rest) (cos(h k/2) + sin(h k/2) axis), k the part of w along
  * the axis; the quarter is the host's. */
-static bool has_axis(const host_body *body, double axis[3]) {
+static bool has_axis(dBodyID id, double axis[3]) {
   dVector3 of;
-  dBodyGetFiniteRotationAxis(body->id, of);
+  dBodyGetFiniteRotationAxis(id, of);
   real_read(axis, of, 3);
   return vec3_dot(axis, axis) > 0;
 }
@@ -80,37 +80,36 @@ static void turn_about_axis(double w[3], const double d[4],
     w[i] = 2 / h * angle * axis[i] + 4 / h * rest[1 + i] / rest[0];
 }
 
-void world_pose_advance(world_pose *out, const host_body *body,
+void world_pose_advance(world_pose *out, dBodyID id, const world_pose *from,
                         const double velocity[6], double h) {
   double v[6], axis[3];
   memcpy(v, velocity, sizeof v);
-  double turning = vec3_length(v + 3), most = dBodyGetMaxAngularSpeed(body->id);
+  double turning = vec3_length(v + 3), most = dBodyGetMaxAngularSpeed(id);
   if (turning > most)
     for (int i = 3; i < 6; i++) v[i] *= most / turning;
-  world_pose from = world_pose_of(body);
-  bool finite = dBodyGetFiniteRotationMode(body->id);
-  if (finite && has_axis(body, axis))
-    move_about_axis(out, &from, axis, v, h);
+  bool finite = dBodyGetFiniteRotationMode(id);
+  if (finite && has_axis(id, axis))
+    move_about_axis(out, from, axis, v, h);
   else if (finite)
-    world_pose_move(out, &from, v, h);
+    world_pose_move(out, from, v, h);
   else
-    world_pose_move_cayley(out, &from, v, h);
+    world_pose_move_cayley(out, from, v, h);
 }
 
 /* The host turns a body by w h about w where its rotation is finite, else by
  * q + (h/2) w q, normalised; a finite rotation axis mixes the two. */
-void world_pose_velocity(double velocity[6], const host_body *body,
+void world_pose_velocity(double velocity[6], dBodyID id, const world_pose *from,
                          const world_pose *to, double h) {
   double d[4], axis[3];
   for (int i = 0; i < 3; i++)
-    velocity[i] = (to->position[i] - body->position[i]) / h;
-  quaternion_between(d, body->quaternion, to->quaternion);
-  if (dBodyGetFiniteRotationMode(body->id)) {
-    if (has_axis(body, axis)) {
+    velocity[i] = (to->position[i] - from->position[i]) / h;
+  quaternion_between(d, from->quaternion, to->quaternion);
+  if (dBodyGetFiniteRotationMode(id)) {
+    if (has_axis(id, axis)) {
       turn_about_axis(velocity + 3, d, axis, h);
       return;
     }
-    turn_between(velocity + 3, body->quaternion, to->quaternion);
+    turn_between(velocity + 3, from->quaternion, to->quaternion);
     for (int i = 0; i < 3; i++) velocity[3 + i] /= h;
     return;
   }

@@ -25,10 +25,9 @@ void world_pose_move(world_pose *out, const world_pose *q,
 void world_pose_move_cayley(world_pose *out, const world_pose *q,
                             const double velocity[6], double h);
 
-/** The pose to which the host's own rule moves `body` from where it was read
- *  with `velocity` in `h`: its angular speed is capped, and it turns by the
- *  rule that the program chose. */
-void world_pose_advance(world_pose *out, const host_body *body,
+/** The pose to which the host's own rule moves body `id` from `from` with `velocity` in
+ *  `h`: its angular speed is capped, and it turns by the rule that the program chose. */
+void world_pose_advance(world_pose *out, dBodyID id, const world_pose *from,
                         const double velocity[6], double h);
 
 /** Turn x as a body turns from one pose to another: what it has in the body's frame
@@ -36,8 +35,8 @@ void world_pose_advance(world_pose *out, const host_body *body,
 void world_pose_turn_along(const world_pose *from, const world_pose *to,
                            double x[3]);
 
-/** The velocity with which that rule moves `body` to `to` in `h`. */
-void world_pose_velocity(double velocity[6], const host_body *body,
+/** The velocity with which that rule moves it to `to` in `h`. */
+void world_pose_velocity(double velocity[6], dBodyID id, const world_pose *from,
                          const world_pose *to, double h);
 
 #endif

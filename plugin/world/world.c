@@ -557,10 +557,17 @@ static void measure_depth(const world_contacts *contacts, outcome *out) {
 }
 
 bool world_check_motion(dBodyID id, const double motion[6], outcome *out) {
-  double way = vec3_length(motion), turn = vec3_length(motion + 3);
+  const dReal *from = dBodyGetPosition(id);
+  double way = vec3_length(motion), turn = vec3_length(motion + 3), far = 0;
+  for (int i = 0; i < 3; i++) far = fmax(far, fabs(from[i] + motion[i]));
   bool moves = !(way <= ODE_MLCP_MOST_MOTION);
-  if (!moves && turn <= ODE_MLCP_MOST_MOTION) return true;
-  out->refused = true;
+  bool leaves = !(far <= ODE_MLCP_MOST_DISTANCE);
+  if (!moves && !leaves && turn <= ODE_MLCP_MOST_MOTION) return true;
+  out->report.refused = 1;
+  if (leaves && !moves)
+    return outcome_fail(out,
+                        "body %lu would be %g m from the origin, more than %g",
+                        dBodyGetSerial(id), far, ODE_MLCP_MOST_DISTANCE);
   return outcome_fail(
       out, "body %lu would %s by %g %s in the step, more than %g",
       dBodyGetSerial(id), moves ? "move" : "turn", moves ? way : turn,
@@ -664,7 +671,7 @@ static bool check_poses(const world_snapshot *home, const world_pose poses[],
     for (int i = 0; i < 3; i++)
       if (!(fabs(pose->position[i]) <= far)) far = fabs(pose->position[i]);
     if (square > 0.5 && square < 2 && far <= ODE_MLCP_MOST_DISTANCE) continue;
-    out->refused = true;
+    out->report.refused = 1;
     return outcome_fail(out,
                         "body %lu would be %g m from the origin or turn too "
                         "fast to be placed in the step",

@@ -134,7 +134,8 @@ bool world_read(world_snapshot *world, const world_settings *settings,
                 const dStepperIsland *islands, size_t n_islands, outcome *out);
 
 /** @param motion  m, rad: of a body in a step
- *  @return false with the message where it is more than the host can take. */
+ *  @return false with the message where it is more than the host can take, which
+ *          normalises quaternions by squares, or leads where places lose what is near. */
 bool world_check_motion(dBodyID id, const double motion[6], outcome *out);
 
 /** A body's place in the host. */
