@@ -6,6 +6,7 @@
 #include "common/six.h"
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "schemes/second_order.h"
 #include "world/rotation.h"
 
 /* m, rad: joint errors up to this are taken away by a whole step itself; larger ones
@@ -244,6 +245,39 @@ double conserving_keep_impulses(second_order *s) {
   }
   keep_pressed(s);
   return slip;
+}
+
+/* J: what rows that hold brought in the last round. What takes an error away counts: rows
+ * that say the same press against each other without bound. */
+static double brought(const second_order *s) {
+  double work = 0;
+  for (int j = 0; j < s->home.n_joints; j++) {
+    const host_joint_rows *rows = rows_of(&s->middle, j);
+    for (unsigned i = 0; rows != NULL && i < rows->rows.count; i++) {
+      const joint_row_state *state =
+          &s->row_states[6 * s->middle.joints[j].rows + (int)i];
+      double rate = row_rate(rows->rows.J[i], s->home.joints[j].body, s->u);
+      if (state->holds)
+        work +=
+            state->impulse * (rate - (state->positional ? 0 : state->target));
+    }
+  }
+  return fmax(work, 0);
+}
+
+double conserving_energy(const second_order *s, const motion *from) {
+  double energy = second_order_energy(s, from, from->v) +
+                  second_order_energy(s, from, from->carry) - brought(s);
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    double change[6], impulse[6];
+    const double *u = s->u + 6 * b;
+    if (!world_is_dynamic(&s->home, b)) continue;
+    for (int i = 0; i < 6; i++) change[i] = u[i] - s->x_free[6 * b + i];
+    matrix6_apply(impulse, s->mass + 36 * b, change); /* of all rows */
+    for (int i = 0; i < 6; i++)
+      energy += u[i] * (s->force[6 * b + i] + impulse[i]);
+  }
+  return energy;
 }
 
 /* --- before the rounds ------------------------------------------------------- */

@@ -20,6 +20,10 @@ bool conserving_renew_joints(second_order *s, const motion *from,
  *          begins from that slip changes nothing, and has it all the same. */
 double conserving_keep_impulses(second_order *s);
 
+/** The energy that a step whose rounds did not settle may end with: what it began with and
+ *  the work of forces, motors and friction, but none that rows which hold brought. */
+double conserving_energy(const second_order *s, const motion *from);
+
 /** The compliance of a row that may say the same as others, as a part of its diagonal. A
  *  round's counts from the impulse of the round before, so that none is left in the end. */
 double conserving_compliance(const second_order *s, const int body[2],

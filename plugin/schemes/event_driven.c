@@ -196,6 +196,14 @@ static bool is_driven(const world_snapshot *here) {
   return false;
 }
 
+/* The share of a way along which the energy, a parabola of second coefficient `bend`,
+ * goes from `low` to `end`, up to which it is at most `most`. */
+static double way_below(double low, double end, double bend, double most) {
+  double slope = end - low - bend, room = fmax(most - low, 0);
+  double root = sqrt(slope * slope + 4 * bend * room);
+  return slope + root > 0 ? fmin(2 * room / (slope + root), 1) : 0;
+}
+
 /* Poisson's law with friction may end with more energy than it began with: v then
  * becomes the furthest point with no more on the way from the end of compression,
  * where what closes and what is held is as good. @return the share of that way. */
@@ -203,15 +211,11 @@ static double bound_energy(const world_snapshot *here, const double before[],
                            const double compressed[], double v[]) {
   double most = kinetic_energy(here, before), end = kinetic_energy(here, v);
   if (!(end > most) || is_driven(here)) return 1;
-  /* the energy on the way is a parabola: from `low` at 0 by `slope` to `end` */
-  double low = kinetic_energy(here, compressed), bend = 0;
+  double low = kinetic_energy(here, compressed);
   double *d = v; /* becomes the way */
   int n_v = 6 * here->n_bodies;
   for (int i = 0; i < n_v; i++) d[i] -= compressed[i];
-  bend = kinetic_energy(here, d);
-  double slope = end - low - bend, room = fmax(most - low, 0);
-  double root = sqrt(slope * slope + 4 * bend * room);
-  double share = slope + root > 0 ? 2 * room / (slope + root) : 0;
+  double share = way_below(low, end, kinetic_energy(here, d), most);
   for (int i = 0; i < n_v; i++) v[i] = compressed[i] + share * d[i];
   return share;
 }
@@ -557,25 +561,28 @@ static bool correct(event_state *w, double last) {
   return step_end_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* True if the step that was tried has more energy of motion at its end, with what
- * the projection holds (46), than it began with and known forces brought. */
-static bool gains_energy(const event_state *w, double h) {
-  const double ROUNDING = 1e-9;
-  double before = second_order_energy(&w->s, &w->now, w->now.v) +
-                  second_order_energy(&w->s, &w->now, w->now.carry);
-  double after = second_order_energy(&w->s, &w->next, w->next.v) +
-                 second_order_energy(&w->s, &w->next, w->next.carry);
-  double work = 0;
-  for (int b = 0; b < w->s.home.n_bodies; b++) {
-    const host_body *body = &w->s.home.bodies[b];
-    const double *v = w->now.v + 6 * b, *v1 = w->next.v + 6 * b;
-    for (int i = 0; i < 3 && !body->kinematic; i++)
-      work += body->force[i] *
-                  (w->next.poses[b].position[i] - w->now.poses[b].position[i]) +
-              body->force[3 + i] * h / 2 * (v[3 + i] + v1[3 + i]);
-  }
-  double most = before + work + ROUNDING * (before + fabs(work));
-  return !(after <= most);
+/* Take what did not settle: the furthest point from the velocities at the start to its
+ * own with no more energy than it may end with. */
+static void cut_energy(event_state *w) {
+  const double ROUNDING = 1e-9, most = (1 + ROUNDING) * w->s.allowed;
+  size_t n = 6 * (size_t)w->s.home.n_bodies;
+  const double *from = w->now.v;
+  double *v = w->next.v, end = second_order_energy(&w->s, &w->next, v);
+  w->s.unsettled = false;
+  if (end + second_order_energy(&w->s, &w->next, w->next.carry) <= most) return;
+  memset(w->next.carry, 0, n * sizeof *w->next.carry);
+  if (end <= most) return;
+  double low = second_order_energy(&w->s, &w->next, from);
+  for (size_t i = 0; i < n; i++) v[i] -= from[i];
+  double bend = second_order_energy(&w->s, &w->next, v);
+  double share = way_below(low, end, bend, w->s.allowed);
+  for (size_t i = 0; i < n; i++) v[i] = from[i] + share * v[i];
+}
+
+static bool touches(const event_state *w) {
+  for (int k = 0; k < w->s.here->contacts.n; k++)
+    if (w->s.here->contacts.items[k].active) return true;
+  return false;
 }
 
 /* True if joints hold bodies that move alone, which then keep their momentum. */
@@ -593,25 +600,24 @@ static bool is_free_mechanism(const event_state *w) {
   return any;
 }
 
-/* A step of the size, or, to conserve what it does, of half, a quarter .. of it: one that
- * settles. Else the rest of the host's step is one of first order. A free mechanism's is
- * left as it is instead, unless that gains energy. */
+/* A step of the size; or in flight, to conserve what it does, of half, a quarter .. of it:
+ * one that settles. Else the rest of the host's step is one of first order, but what
+ * touches or moves alone is left as it is, less energy that rows brought. */
 static bool try_step(event_state *w, double *size) {
-  const double SMALLEST = 0x1p-12; /* of the host's step */
-  const bool is_free = is_free_mechanism(w);
+  const bool conserves = w->s.rule->conserves, is_free = is_free_mechanism(w);
+  const bool flies = !touches(w);
   const int MOST_FAILED = is_free ? 20 : 10; /* sizes of the host's step */
   while (!w->crowded) {
     if (!event_try(w, *size)) return false;
     if (w->crowded || !w->s.unsettled) return true;
-    bool smallest = *size <= SMALLEST * w->s.step->step_size;
-    w->n_failed += smallest ? MOST_FAILED / 2 : 1;
-    if (w->s.rule->conserves && !smallest && w->n_failed <= MOST_FAILED) {
+    if (conserves && flies && w->n_failed++ < MOST_FAILED) {
       *size /= 2;
       continue;
     }
     event_report(w)->not_converged = 1;
-    if (is_free && !gains_energy(w, *size)) return true;
-    w->crowded = true;
+    w->crowded = !conserves || (flies && !is_free);
+    if (!w->crowded) cut_energy(w);
+    return true;
   }
   return true;
 }

@@ -652,6 +652,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     last = change.share;
     report->rounds = round > report->rounds ? round : report->rounds;
   }
+  if (conserves && s->unsettled) s->allowed = conserving_energy(s, from);
   arrive(s, from, h, to);
   return true;
 }

@@ -63,6 +63,7 @@ struct second_order {
   bool detects; /* steps are cut where contacts begin or end to slip */
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */
+  double allowed; /* J: what it may end with then, of conserving.h */
   /* of conserving.h: */
   world_snapshot before;       /* joints at the start of a step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
