@@ -240,6 +240,46 @@ static void test_springs_are_as_stiff_in_a_part_of_a_step(void) {
   dWorldDestroy(t.world);
 }
 
+/* A contact that is told without geoms is one point of both bodies at other poses, too:
+ * forces there turn the two together by nothing. */
+static void test_told_contacts_are_one_point(void) {
+  tangle t;
+  outcome out;
+  world_snapshot home = {0}, moved = {0};
+  world_pose poses[2];
+  memset(&t, 0, sizeof t);
+  t.world = create_world(9.81, NULL);
+  for (int b = 0; b < 2; b++) {
+    t.body[b] = create_ball(t.world, 2, 0.3);
+    dBodySetPosition(t.body[b], 0.1 * b, 0, 0.6 * b);
+  }
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  dContact contact = contact_at(&surface, 0.05, 0, 0.3, 0);
+  dJointAttach(dJointCreateContact(t.world, 0, &contact), t.body[1], t.body[0]);
+  memory_pool_open(&t.pool, &memory_from_malloc);
+  t.arena.source = &t.pool.source;
+  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world, true));
+  world_settings settings = settings_of(&t);
+  outcome_start(&out);
+  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
+  CU_ASSERT_EQUAL_FATAL(home.n_bodies, 2);
+  for (int b = 0; b < 2; b++) {
+    world_pose from = world_pose_of(&home.bodies[b]);
+    const double away[6] = {3, -2, 1, 0.5, 1, -0.7};
+    world_pose_move(&poses[b], &from, away, 0.01 - 0.03 * b);
+  }
+  CU_ASSERT_FATAL(
+      world_read_at(&moved, &home, poses, 0.01, home.settings.margin, &out));
+  CU_ASSERT_EQUAL_FATAL(moved.contacts.n, 1);
+  const host_contact *point = &moved.contacts.items[0].point;
+  for (int i = 0; i < 3; i++)
+    CU_ASSERT_DOUBLE_EQUAL(poses[point->body[0]].position[i] + point->arm[0][i],
+                           poses[point->body[1]].position[i] + point->arm[1][i],
+                           of_host(1e-15, 1));
+  memory_pool_release(&t.pool);
+  dWorldDestroy(t.world);
+}
+
 /* --- coincident contacts ------------------------------------------------------ */
 
 #define NAME(ID, name, help) name,
@@ -340,6 +380,7 @@ int main(void) {
       {"both readings are one", test_both_readings_are_one},
       {"springs are as stiff in a part of a step",
        test_springs_are_as_stiff_in_a_part_of_a_step},
+      {"told contacts are one point", test_told_contacts_are_one_point},
       {"coincident contacts are one", test_coincident_contacts_are_one},
       CU_TEST_INFO_NULL};
   int status = run_tests("world snapshots", tests);

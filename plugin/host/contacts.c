@@ -66,6 +66,7 @@ static void read_surface(host_surface *surface, const dContact *given) {
   *surface = (host_surface){
       .erp = mode & dContactSoftERP ? s->soft_erp : NAN,
       .cfm = mode & dContactSoftCFM ? s->soft_cfm : NAN,
+      .own_spring = (mode & dContactSoftERP) && (mode & dContactSoftCFM),
       .bounces = (mode & dContactBounce) && s->bounce_vel >= 0,
       .motion = {mode & dContactMotion1 ? s->motion1 : 0,
                  mode & dContactMotion2 ? s->motion2 : 0,

@@ -10,6 +10,7 @@
  *  use are 0, or NAN where that means the world's. */
 typedef struct host_surface {
   double erp, cfm; /* of the normal row; NAN: the world's */
+  bool own_spring; /* the program gives both */
   bool bounces;
   double bounce;         /* the part of the incoming speed given back */
   double bounce_speed;   /* m/s: less is not given back */

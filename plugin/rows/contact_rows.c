@@ -89,15 +89,13 @@ static bool was_put_in(const making *m) {
   const contact_settings *settings = m->settings;
   const host_surface *surface = &m->contact->surface;
   double depth = -m->contact->gap;
-  if (!isnan(surface->erp) && !isnan(surface->cfm)) return false;
+  if (surface->own_spring) return false;
   if (depth <=
       -MOVES * settings->host_step * rate_of(m, m->normal, m->frame->v))
     return false;
   double erp = isnan(surface->erp) ? settings->spring_erp : surface->erp;
   double cfm = isnan(surface->cfm) ? settings->cfm : surface->cfm;
-  /* what the spring carries is that of a whole step, whatever part this is */
-  double parts = settings->host_step / m->frame->step_size;
-  return erp * depth > SPRING_SWINGS * cfm * m->facts->load * parts;
+  return erp * depth > SPRING_SWINGS * cfm * m->facts->load;
 }
 
 /* True if the pair should be pushed apart rather than held. Hysteresis: from 10 %
@@ -249,7 +247,8 @@ static void put_normal(const making *m) {
   double full = normal_target(m, m->correction, approach, -INFINITY);
   *correction = (row_correction){.velocity = target - bounced,
                                  .excess = full - target,
-                                 .bounce = bounced - plain};
+                                 .bounce = bounced - plain,
+                                 .stiff = m->built->overlap};
 }
 
 /* --- friction ---------------------------------------------------------------- */

@@ -62,6 +62,7 @@ static bool remember(event_state *w) {
     world_contact_key(entry, w->s.here, contacts, k);
     if (contact->asked && contact->point.surface.has_axis)
       vec3_copy(entry->axis, told_axis(w, contact));
+    entry->overlap = contact->overlaps_pair; /* where it parts, too */
     if (contact->active && w->s.middle_of[k] >= 0)
       assembly_remember_contact(w->s.base.assembly, w->s.middle_of[k], entry);
     entry->held = contact->held;

@@ -421,6 +421,18 @@ static double displacement_along(const double J[6], const host_body *body,
   return vec3_dot(J, way) + vec3_dot(J + 3, turn);
 }
 
+/* Two bodies act on each other at one point, between where either has carried it: else
+ * they turn each other out of nothing. */
+static void share_point(const world_reader *r, host_contact *point) {
+  const int *b = point->body;
+  if (b[0] < 0 || b[1] < 0) return;
+  for (int i = 0; i < 3; i++) {
+    double x[2] = {r->poses[b[0]].position[i], r->poses[b[1]].position[i]};
+    double at = (x[0] + point->arm[0][i] + x[1] + point->arm[1][i]) / 2;
+    for (int side = 0; side < 2; side++) point->arm[side][i] = at - x[side];
+  }
+}
+
 /* The contact of a joint as the step begins: at other poses its gap changes along the
  * normal and the arms that it had there, nothing else. */
 static void freeze_contact(world_reader *r, int j) {
@@ -448,6 +460,7 @@ static void freeze_contact(world_reader *r, int j) {
       point->gap +=
           displacement_along(J[side], &r->home->bodies[b], &r->poses[b]);
   }
+  share_point(r, point);
   r->world->contacts.n++;
 }
 
