@@ -31,7 +31,7 @@
   ROW(int, edges, EVEN(4, 64), 4, "", "K", ALL,                               \
       "Friction edges a contact. 4 follow the answer, so that bodies slide "  \
       "as Coulomb's law says, guided or not; more are a fixed polygon, "      \
-      "cheaper in nets and wrong along guides.")                              \
+      "which Lemke's method solves: for small problems.")                     \
   ROW(double, erp,                                                            \
       WORD_OR("host", ODE_MLCP_ERP_HOST, NUMBER(FROM(0), TO(1))),             \
       ODE_MLCP_ERP_HOST, "", "G", STABILISED,                                 \

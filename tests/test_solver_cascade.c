@@ -63,8 +63,16 @@ static solver_report solve(const mlcp_problem *problem,
   return report;
 }
 
+static bool has_box_form(const mlcp_problem *problem) {
+  for (int i = 0; i < problem->n_frictions; i++)
+    if (problem->frictions[i].n_pairs > 2 &&
+        problem->frictions[i].coefficient + problem->frictions[i].limit > 0)
+      return false;
+  return true;
+}
+
 /* Both kinds of solver at the promised residual, whose own answer is then accepted
- * without a factorisation. */
+ * without a factorisation where there is a box formulation. */
 static void expect_solution(const test_problem *problem, double promised) {
   test_solution solution;
   solution_init(&solution, &problem->mlcp);
@@ -86,7 +94,8 @@ static void expect_solution(const test_problem *problem, double promised) {
   solver_report again =
       solver_solve(workspace, &problem->mlcp, &options, guess, &solution.mlcp);
   CU_ASSERT(solver_succeeded(again.status));
-  CU_ASSERT(again.factorisations <= 1);
+  CU_ASSERT(has_box_form(&problem->mlcp) ? again.factorisations <= 1
+                                         : again.stage == SOLVER_STAGE_LEMKE);
   free(guess);
   solution_release(&solution);
 }
@@ -214,7 +223,11 @@ static void test_motor_friction_and_rolling(void) {
   int row = problem_add_row(&problem, 0, -1, spin, spin, 0, 0, 0);
   problem.rows[row].kind = MLCP_ROW_FRICTION;
   problem.frictions = realloc(problem.frictions, 2 * sizeof *problem.frictions);
-  problem.frictions[1] = (mlcp_friction){0, row, 1, 2, 1, 0.1, 0};
+  problem.frictions[1] = (mlcp_friction){.first_row = row,
+                                         .n_base = 1,
+                                         .first_pair = 2,
+                                         .n_pairs = 1,
+                                         .coefficient = 0.1};
   problem.pairs = realloc(problem.pairs, 3 * sizeof *problem.pairs);
   problem.pairs[2] = (mlcp_pair){{1, 0}};
   problem.mlcp.frictions = problem.frictions;

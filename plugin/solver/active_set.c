@@ -88,46 +88,13 @@ bool active_set_weigh(const solve_work *work, int first, int end) {
   return symmetric;
 }
 
-/* Generators whose compliance is coupled: rows of A say what each row's
- * impulse obeys. */
-static void weigh_coupled(const solve_work *work, const box_cluster *cluster,
-                          double prox) {
-  const box_problem *box = &work->box;
-  int m = cluster->n_rows;
-  double *A = work->weights.matrix + cluster->first_compliance;
-  double *W = work->weights.full + cluster->first_compliance;
-  const double *C = box->full_compliance + cluster->first_compliance;
-  memset(A, 0, sizeof(double) * (size_t)(m * m));
-  for (int i = 0; i < m; i++) {
-    int row = cluster->first_row + i;
-    if (work->state[row] == ROW_ACTIVE) {
-      for (int j = 0; j < m; j++) A[m * i + j] = C[m * i + j];
-      A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
-    } else {
-      A[(m + 1) * i] = 1;
-      A[m * i] -= follow_factor(work, row);
-    }
-  }
-  matrix_invert(m, A, W);
-  for (int j = 0; j < m; j++) {
-    int row = cluster->first_row + j;
-    work->weights.own[row] = work->weights.follow[row] = 0;
-    for (int i = 0; i < m && work->state[row] != ROW_ACTIVE; i++)
-      W[m * i + j] = 0;
-  }
-}
-
 bool active_set_factor(solve_work *work, double prox) {
   const box_problem *box = &work->box;
   if (!solve_work_spend(work, work->cost.factorisation)) return false;
   for (int row = 0; row < box->n_rows; row++)
     work->softness[row] = box_softness(box, row, prox);
   bool symmetric = active_set_weigh(work, 0, box->n_rows);
-  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++) {
-    if (box->clusters[c].first_compliance < 0) continue;
-    weigh_coupled(work, &box->clusters[c], prox);
-    symmetric = false;
-  }
+  box_system_cross(box, &work->weights);
   work->factorisations++;
   return box_system_factor(&work->blocks, box, &work->weights, symmetric);
 }

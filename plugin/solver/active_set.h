@@ -20,8 +20,8 @@ enum { ROW_ACTIVE = 0, ROW_AT_LOW = -1, ROW_AT_HIGH = 1, ROW_ON_CIRCLE = 2 };
  *  rounding and small changes make its sign. */
 void active_set_of_guess(solve_work *work);
 
-/** Weights by work->softness of the rows first to end - 1, whole clusters whose
- *  compliance is not coupled, in the present active set.
+/** Weights by work->softness of the rows first to end - 1, whole clusters, in the
+ *  present active set, as if none shared compliance.
  *  @return true when they are symmetric. */
 bool active_set_weigh(const solve_work *work, int first, int end);
 

@@ -38,16 +38,6 @@ void box_relative(const box_problem *box, const double v[], double Jv[]) {
   }
 }
 
-static void add_full_compliance(const box_problem *box,
-                                const box_cluster *cluster, const double p[],
-                                double w[]) {
-  int m = cluster->n_rows, first = cluster->first_row;
-  const double *C = box->full_compliance + cluster->first_compliance;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++)
-      if (i != j) w[first + i] += C[m * i + j] * p[first + j];
-}
-
 void box_slips(const box_problem *box, const double v[], const double p[],
                double w[]) {
   int end = (int)by_fours((size_t)box->n_rows);
@@ -55,10 +45,8 @@ void box_slips(const box_problem *box, const double v[], const double p[],
   for (int r = 0; r < end; r++)
     w[r] += (box->compliance[r] + box->relaxation * box->diagonal[r]) * p[r] +
             box->bias[r];
-  if (box->n_compliances == 0) return;
-  for (int c = 0; c < box->n_clusters; c++)
-    if (box->clusters[c].first_compliance >= 0)
-      add_full_compliance(box, &box->clusters[c], p, w);
+  for (int r = 0; r < box->n_rows && box->crossed; r++)
+    w[r] += box->cross[r] * p[box->other_of[r]];
 }
 
 /* ---- limits and residual ------------------------------------------------- */
@@ -129,78 +117,19 @@ double box_softness(const box_problem *box, int row, double prox) {
 
 /* ---- to and from the problem's impulses ---------------------------------- */
 
-/* p_t += the impulses that make `missing`, the shortest such vector over the
- * generators that are not yet at their limit; those it drives beyond stop
- * there. @return true when none did. */
-static bool add_generators(const box_problem *box, int first, int n,
-                           const double limits[], bool stopped[],
-                           const double missing[2], double p[]) {
-  double G[3] = {0}, y[2] = {0}; // G G', upper triangle
-  for (int i = 0; i < n; i++) {
-    const double *g = box->origin[first + i].g;
-    if (stopped[i]) continue;
-    G[0] += g[0] * g[0];
-    G[1] += g[0] * g[1];
-    G[2] += g[1] * g[1];
-  }
-  double det = G[0] * G[2] - G[1] * G[1], size = G[0] + G[2];
-  if (size == 0) return true;
-  if (det > 1e-12 * size * size) {
-    y[0] = (G[2] * missing[0] - G[1] * missing[1]) / det;
-    y[1] = (G[0] * missing[1] - G[1] * missing[0]) / det;
-  } else { // all along one line
-    y[0] = missing[0] / size;
-    y[1] = missing[1] / size;
-  }
-
-  bool none = true;
-  for (int i = 0; i < n; i++) {
-    const double *g = box->origin[first + i].g;
-    double *sigma = &p[first + i];
-    if (stopped[i]) continue;
-    *sigma += g[0] * y[0] + g[1] * y[1];
-    stopped[i] = fabs(*sigma) > limits[i];
-    if (stopped[i]) none = false;
-    *sigma = middle_of(-limits[i], *sigma, limits[i]);
-  }
-  return none;
-}
-
-/* Two generators make a p_t in one way, whether in their limits or not. */
-static bool make_by_two(const box_problem *box, int first, const double made[2],
-                        double p[]) {
-  const double *g = box->origin[first].g, *h = box->origin[first + 1].g;
-  double det = g[0] * h[1] - g[1] * h[0];
-  if (!(fabs(det) > 1e-6)) return false;
-  p[first] = (made[0] * h[1] - made[1] * h[0]) / det;
-  p[first + 1] = (g[0] * made[1] - g[1] * made[0]) / det;
-  return true;
-}
-
-/* The generators' impulses that make the guess of p_t. */
+/* The generators' impulses that make the guess of p_t; NAN where it is unknown. */
 static void guess_generators(const box_problem *box, int first, int n,
                              const double guess[], double p[]) {
-  const mlcp_friction *set =
-      &box->problem->frictions[box->origin[first].friction];
-  double missing[2] = {guess[set->first_row], 0};
-  double limits[BOX_MAX_CLUSTER], low;
-  for (int i = 0; i < n; i++) box_limits(box, first + i, p, &low, &limits[i]);
-  if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
-  if (!isfinite(missing[0]) || !isfinite(missing[1])) {
-    for (int i = 0; i < n; i++) p[first + i] = NAN;
+  const box_origin *origin = &box->origin[first];
+  const double *g = origin->g, *h = origin[n - 1].g;
+  double x = guess[origin->rows[0]], y = guess[origin->rows[1]];
+  double det = g[0] * h[1] - g[1] * h[0];
+  if (n == 1) {
+    p[first] = g[0] * x + g[1] * y;
     return;
   }
-  if (n == 2 && make_by_two(box, first, missing, p)) return;
-
-  bool stopped[BOX_MAX_CLUSTER] = {false};
-  for (int i = 0; i < n; i++) p[first + i] = 0;
-  for (int turn = 0; turn < n; turn++) {
-    double left[2] = {missing[0], missing[1]};
-    for (int i = 0; i < n; i++)
-      for (int t = 0; t < 2; t++)
-        left[t] -= box->origin[first + i].g[t] * p[first + i];
-    if (add_generators(box, first, n, limits, stopped, left, p)) return;
-  }
+  p[first] = (x * h[1] - y * h[0]) / det;
+  p[first + 1] = (g[0] * y - g[1] * x) / det;
 }
 
 void box_take_guess(const box_problem *box, const double guess[], double p[],

@@ -9,7 +9,9 @@
  *   L_k = |g_k| (coefficient p_n + limit)
  *   -L_k <= sigma_k <= L_k,  -L_k => w_k >= 0,  L_k => w_k <= 0
  *
- * two a contact instead of five for four friction edges. Upper-bounded rows are
+ * two a contact instead of five for four friction edges; of more edges generators
+ * share their compliance with all others, and are left to the edge formulation.
+ * Upper-bounded rows are
  * turned round, fixed rows (low = high) join the free velocity, and rows are
  * sorted by the pair of bodies they act on: an edge of the body graph. A
  * `cluster` is a normal with its friction rows, or a row of its own. J stays where
@@ -38,9 +40,8 @@ enum { BOX_MAX_CLUSTER = 32 };
 
 typedef struct box_cluster {
   int first_row, n_rows;
-  int first_compliance; /* n_rows^2 numbers, row-major; -1 where compliance is
-                           diagonal */
-  bool has_normal;      /* then it is the cluster's first row */
+  bool has_normal; /* then it is the cluster's first row */
+  bool crossed;    /* two of its rows share compliance */
 } box_cluster;
 
 typedef struct graph_edge {
@@ -62,9 +63,9 @@ typedef struct box_origin {
 typedef struct box_problem {
   const mlcp_problem *problem;
   int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
-  int n_limited;     /* rows of other types than BOX_FREE */
-  int n_compliances; /* numbers of full_compliance */
+  int n_limited; /* rows of other types than BOX_FREE */
   bool symmetric_mass;
+  bool crossed; /* a cluster is */
 
   graph_edge *graph_edges;
   box_cluster *clusters;
@@ -82,28 +83,27 @@ typedef struct box_problem {
   long long *is_friction; /* of BOX_FRICTION all bits, else none */
   int *normal_of; /* the row whose impulse the row's limits follow, its own
                       where there is none */
+  int *other_of;  /* the other row of a friction set of two, else its own */
+  double *cross;  /* 1/kg: compliance that the two share, else 0 */
   box_origin *origin;
 
-  double *full_compliance; /* see box_cluster.first_compliance */
-  double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
+  double *v_base;    /* [6 n_bodies] with the fixed rows' impulses */
   double *of_rows;   /* scratch: a number for each of the problem's rows */
   double scale;      /* m/s: what residuals are relative to */
   double relaxation; /* >= 0: this much of the diagonal is added to every
                               compliance; 0 at the end of a method */
 } box_problem;
 
-/** How a row answers a slip: own x + follow x_normal. Those of a cluster whose
- *  compliance is coupled are 0, and its matrix is in `full`. */
+/** How a row answers a slip: own x + follow x_normal + cross x_other. */
 typedef struct box_weights {
-  double *own, *follow; /* [n_rows] by fours */
-  double *full;         /* [n_compliances] as full_compliance */
-  double *matrix;       /* as large: what a cluster's are inverted from */
+  double *own, *follow, *cross; /* [n_rows] by fours */
 } box_weights;
 
 typedef enum box_status {
   BOX_BUILT,
-  BOX_UNSUITABLE, /* friction between other bodies than its normal's, or
-                           a cluster of more than BOX_MAX_CLUSTER rows */
+  BOX_UNSUITABLE, /* friction between other bodies than its normal's or of
+                     more than four edges, or a cluster of more than
+                     BOX_MAX_CLUSTER rows */
   BOX_NO_MEMORY
 } box_status;
 

@@ -21,11 +21,6 @@ typedef struct builder {
   int *count;                /* [n_bodies + 2] */
   draft *drafts, *sorted;
   int n_drafts;
-
-  /* of the last polygon */
-  int n_generators;
-  mlcp_pair known_pairs[BOX_MAX_CLUSTER];
-  double generator[BOX_MAX_CLUSTER][2], length[BOX_MAX_CLUSTER];
 } builder;
 
 /* The row's bodies in the box formulation's order; J of a is row->J[side]. */
@@ -77,12 +72,11 @@ static bool add_draft(builder *b, int row, int set) {
       &d->b, &side);
   for (int i = set; i >= 0; i = row >= 0 ? b->next_set[i] : -1) {
     if (!set_fits(b, &problem->frictions[i], d->a, d->b)) return false;
-    if (problem->frictions[i].n_pairs > BOX_MAX_CLUSTER - d->n_rows)
-      return false;
     d->n_rows += problem->frictions[i].n_pairs;
+    if (problem->frictions[i].n_pairs > 2 || d->n_rows > BOX_MAX_CLUSTER)
+      return false;
   }
   b->box->n_rows += d->n_rows;
-  b->box->n_compliances += d->n_rows * d->n_rows; // room for them
   return true;
 }
 
@@ -149,26 +143,16 @@ static void put_own_row(box_problem *box, int at, const draft *d) {
   put_origin(box, at, d, -1, d->row, sign, d->row, 0);
 }
 
-/* g_k = (u_(k+1) - u_k) / 2 of a set's polygon, as lengths and vectors of
- * length 1; most sets of a problem have the same. */
-static void find_generators(builder *b, const mlcp_friction *set) {
-  int n = set->n_pairs;
-  const mlcp_pair *pairs = b->problem->pairs + set->first_pair;
-  size_t bytes = sizeof *pairs * (size_t)n;
-  if (b->n_generators == n && memcmp(b->known_pairs, pairs, bytes) == 0) return;
-  memcpy(b->known_pairs, pairs, bytes);
-  b->n_generators = n;
-  for (int k = 0; k < n; k++) {
-    double *g = b->generator[k];
-    for (int i = 0; i < 2; i++) {
-      double next = k + 1 == n ? -pairs[0].u[i] : pairs[k + 1].u[i];
-      g[i] = 0.5 * (next - pairs[k].u[i]);
-    }
-    double length = sqrt(g[0] * g[0] + g[1] * g[1]);
-    g[0] /= length;
-    g[1] /= length;
-    b->length[k] = length;
-  }
+/* g_k = (u_(k+1) - u_k) / 2 of a set's polygon, of length 1 out. @return its length. */
+static double find_generator(const mlcp_pair pairs[], int n, int k,
+                             double g[2]) {
+  double next[2];
+  mlcp_next_vertex(pairs, n, k, next);
+  for (int i = 0; i < 2; i++) g[i] = 0.5 * (next[i] - pairs[k].u[i]);
+  double length = sqrt(g[0] * g[0] + g[1] * g[1]);
+  g[0] /= length;
+  g[1] /= length;
+  return length;
 }
 
 static void put_generators(builder *b, int first, const draft *d,
@@ -178,15 +162,17 @@ static void put_generators(builder *b, int first, const draft *d,
   const mlcp_row *one = &b->problem->rows[set->first_row];
   const mlcp_row *other = one + (set->n_base - 1);
   double coefficient = set->normal >= 0 ? set->coefficient : 0;
-  find_generators(b, set);
+  // a square in an ellipse: in units in which that is a circle
+  bool stretched = set->n_pairs == 2 && set->ellipse[0] != set->ellipse[1];
   for (int k = 0; k < set->n_pairs; k++) {
     int at = first + k;
-    // a square in an ellipse: in units in which that is a circle
-    bool stretched = set->n_pairs == 2 && set->ellipse[0] != set->ellipse[1];
-    double unit = stretched ? M_SQRT2 * b->length[k] : 1;
-    double length = b->length[k] / unit;
-    double f = unit * b->generator[k][0], g = unit * b->generator[k][1];
+    double generator[2];
+    double length = find_generator(b->problem->pairs + set->first_pair,
+                                   set->n_pairs, k, generator);
+    double unit = stretched ? M_SQRT2 * length : 1;
+    double f = unit * generator[0], g = unit * generator[1];
     if (set->n_base == 1) g = 0;
+    length /= unit;
     put_origin(box, at, d, set_index, set->first_row, f,
                set->first_row + set->n_base - 1, g);
     box->bias[at] = f * one->bias + g * other->bias;
@@ -198,63 +184,41 @@ static void put_generators(builder *b, int first, const draft *d,
   }
 }
 
-/* What two generators of a set share of its base rows' compliance. */
-static double shared_compliance(const mlcp_problem *problem,
-                                const box_origin *p, const box_origin *q) {
-  const mlcp_friction *set = &problem->frictions[p->friction];
-  const mlcp_row *base = &problem->rows[set->first_row];
-  double sum = p->g[0] * base->compliance * q->g[0];
-  if (set->n_base == 2) sum += p->g[1] * base[1].compliance * q->g[1];
-  return sum;
-}
-
-static bool shares_compliance(const box_problem *box, int first, int n) {
-  for (int r = first + 1; r < first + n; r++)
-    for (int s = first; s < r; s++) {
-      const box_origin *p = &box->origin[r], *q = &box->origin[s];
-      if (p->friction < 0 || p->friction != q->friction) continue;
-      double least = 1e-15 * smaller_of(box->compliance[r], box->compliance[s]);
-      if (fabs(shared_compliance(box->problem, p, q)) > least) return true;
-    }
-  return false;
-}
-
-/* Generators that share compliant base rows: G' C G, kept when it has more
- * than a diagonal. */
-static void put_full_compliance(box_problem *box, box_cluster *cluster) {
-  int m = cluster->n_rows, first = cluster->first_row;
-  cluster->first_compliance = -1;
-  if (!shares_compliance(box, first, m)) return;
-  double *full = box->full_compliance + box->n_compliances;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) {
-      const box_origin *p = &box->origin[first + i];
-      const box_origin *q = &box->origin[first + j];
-      full[m * i + j] = i == j ? box->compliance[first + i]
-                        : p->friction < 0 || p->friction != q->friction
-                            ? 0
-                            : shared_compliance(box->problem, p, q);
-    }
-  cluster->first_compliance = box->n_compliances;
-  box->n_compliances += m * m;
+/* What the two generators of a set share of its base rows' compliance. */
+static bool cross_generators(box_problem *box, int first) {
+  const box_origin *p = &box->origin[first], *q = p + 1;
+  const mlcp_row *rows = box->problem->rows;
+  const double *own = &box->compliance[first];
+  double cross = p->g[0] * rows[p->rows[0]].compliance * q->g[0] +
+                 p->g[1] * rows[p->rows[1]].compliance * q->g[1];
+  box->other_of[first] = first + 1;
+  box->other_of[first + 1] = first;
+  if (fabs(cross) <= 1e-15 * smaller_of(own[0], own[1])) return false;
+  box->cross[first] = box->cross[first + 1] = cross;
+  return true;
 }
 
 static void put_cluster(builder *b, const draft *d, box_cluster *cluster,
                         int first_row) {
   box_problem *box = b->box;
   int at = first_row;
-  cluster->first_row = first_row;
-  cluster->n_rows = d->n_rows;
-  cluster->has_normal =
-      d->row >= 0 && b->problem->rows[d->row].kind == MLCP_ROW_NORMAL;
-
+  *cluster = (box_cluster){
+      .first_row = first_row,
+      .n_rows = d->n_rows,
+      .has_normal =
+          d->row >= 0 && b->problem->rows[d->row].kind == MLCP_ROW_NORMAL};
+  for (int r = first_row; r < first_row + d->n_rows; r++) {
+    box->other_of[r] = r;
+    box->cross[r] = 0;
+  }
   if (d->row >= 0) put_own_row(box, at++, d);
   for (int i = d->set; i >= 0; i = d->row >= 0 ? b->next_set[i] : -1) {
+    int n = b->problem->frictions[i].n_pairs;
     put_generators(b, at, d, i);
-    at += b->problem->frictions[i].n_pairs;
+    if (n == 2 && cross_generators(box, at)) cluster->crossed = true;
+    at += n;
   }
-  cluster->first_compliance = -1;
-  if (d->set >= 0) put_full_compliance(box, cluster);
+  box->crossed = box->crossed || cluster->crossed;
 }
 
 /* ---- graph edges --------------------------------------------------------- */
@@ -321,7 +285,8 @@ static bool find_offset(const box_problem *box, graph_edge *edge) {
 static void put_graph_edges(builder *b) {
   box_problem *box = b->box;
   int row = 0;
-  box->n_limited = box->n_compliances = 0;
+  box->n_limited = 0;
+  box->crossed = false;
   box->n_graph_edges = box->n_body_pairs = 0;
   graph_edge *edge = NULL;
   for (int c = 0; c < b->n_drafts; c++) {
@@ -447,7 +412,8 @@ static bool take_arrays(box_problem *box, arena *arena) {
          ARENA_TAKE(arena, box->high, by_4) &&
          ARENA_TAKE(arena, box->coefficient, by_4) &&
          ARENA_TAKE(arena, box->normal_of, by_4) &&
-         ARENA_TAKE(arena, box->full_compliance, box->n_compliances) &&
+         ARENA_TAKE(arena, box->other_of, by_4) &&
+         ARENA_TAKE(arena, box->cross, by_4) &&
          ARENA_TAKE(arena, box->v_base, 6 * bodies) &&
          ARENA_TAKE(arena, box->of_rows, box->problem->n_rows) &&
          ARENA_TAKE(arena, box->origin, by_4) &&
@@ -463,10 +429,11 @@ static bool take_arrays(box_problem *box, arena *arena) {
 static void put_end(box_problem *box) {
   for (int r = box->n_rows; r < (int)by_fours((size_t)box->n_rows); r++) {
     box->bias[r] = box->compliance[r] = box->coefficient[r] = 0;
+    box->cross[r] = 0;
     box->low[r] = -INFINITY;
     box->high[r] = INFINITY;
     box->diagonal[r] = 1;
-    box->normal_of[r] = r;
+    box->normal_of[r] = box->other_of[r] = r;
     box->is_friction[r] = 0;
     box->origin[r] = (box_origin){.friction = -1};
   }
@@ -477,7 +444,7 @@ box_status box_build(box_problem *box, arena *arena,
   builder b = {.box = box, .problem = problem};
   box->problem = problem;
   box->n_bodies = problem->n_bodies;
-  box->n_rows = box->n_clusters = box->n_compliances = 0;
+  box->n_rows = box->n_clusters = 0;
   if (problem->n_bodies == 0) return BOX_UNSUITABLE;
 
   if (!take_scratch(&b, arena)) return BOX_NO_MEMORY;

@@ -1,81 +1,47 @@
 #include "solver/box_system.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "common/six.h"
 
 /* ---- H ------------------------------------------------------------------- */
 
-/* S += J' W J over the simple clusters of a graph edge; the others' weights are
- * full. */
-KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
-                       const box_weights *weights, double S[BODY_BLOCK]) {
+/* WJ = W J of a row on a or b. */
+KERNEL void weigh_row(const box_problem *box, const box_weights *weights, int r,
+                      int side, double WJ[6]) {
+  double J[6], J_0[6], own = weights->own[r], follow = weights->follow[r];
+  box_jacobian(box, r, side, J);
+  box_jacobian(box, box->normal_of[r], side, J_0);
+  *(four *)WJ = follow * *(const four *)J_0 + own * *(const four *)J;
+  *(two *)(WJ + 4) =
+      follow * *(const two *)(J_0 + 4) + own * *(const two *)(J + 4);
+  if (weights->cross[r] == 0) return;
+  box_jacobian(box, box->other_of[r], side, J);
+  add_row(WJ, weights->cross[r], J);
+}
+
+static inline bool answers(const box_weights *weights, int r) {
+  return weights->own[r] != 0 || weights->follow[r] != 0 ||
+         weights->cross[r] != 0;
+}
+
+/* S += J' W J over the rows of a graph edge, on a. */
+KERNEL void add_side(const box_problem *box, const graph_edge *edge,
+                     const box_weights *weights, double S[BODY_BLOCK]) {
   six_block sum;
   load_block(S, &sum);
   for (int r = edge->first_row; r < edge->end_row; r++) {
-    double follow = weights->follow[r], own = weights->own[r], J[6], J_0[6];
-    if (follow == 0 && own == 0) continue;
+    double J[6], WJ[6];
+    if (!answers(weights, r)) continue;
     box_jacobian(box, r, BOX_A, J);
-    box_jacobian(box, box->normal_of[r], BOX_A, J_0);
-    four head = follow * *(const four *)J_0 + own * *(const four *)J;
-    two tail = follow * *(const two *)(J_0 + 4) + own * *(const two *)(J + 4);
+    weigh_row(box, weights, r, BOX_A, WJ);
 #pragma GCC unroll 6
     for (int i = 0; i < 6; i++) {
-      sum.head[i] += J[i] * head;
-      sum.tail[i] += J[i] * tail;
+      sum.head[i] += J[i] * *(const four *)WJ;
+      sum.tail[i] += J[i] * *(const two *)(WJ + 4);
     }
   }
   store_block(&sum, S);
-}
-
-/* WJ = W J of a cluster's rows on a or b. */
-KERNEL void weigh_cluster(const box_problem *box, const box_weights *weights,
-                          const box_cluster *cluster, int side, double WJ[]) {
-  int m = cluster->n_rows, first = cluster->first_row;
-  const double *W = weights->full + cluster->first_compliance;
-  double J[6], J_0[6];
-  memset(WJ, 0, sizeof *WJ * 6 * (size_t)m);
-  box_jacobian(box, first, side, J_0);
-  for (int j = 0; j < m; j++) {
-    box_jacobian(box, first + j, side, J);
-    if (cluster->first_compliance < 0) {
-      add_row(WJ + 6 * j, weights->own[first + j], J);
-      add_row(WJ + 6 * j, weights->follow[first + j], J_0);
-      continue;
-    }
-    for (int i = 0; i < m; i++) add_row(WJ + 6 * i, W[m * i + j], J);
-  }
-}
-
-/* S += J' WJ, J on a or b, or that sum's transpose. */
-KERNEL void add_outer(const box_problem *box, const box_cluster *cluster,
-                      int side, const double WJ[], bool transposed,
-                      double S[BODY_BLOCK]) {
-  double J[6];
-  for (int r = 0; r < cluster->n_rows; r++, WJ += 6) {
-    box_jacobian(box, cluster->first_row + r, side, J);
-    for (int i = 0; i < 6; i++)
-      add_row(S + 6 * i, transposed ? WJ[i] : J[i], transposed ? J : WJ);
-  }
-}
-
-/* The same over those that are not. */
-KERNEL void add_coupled(const box_problem *box, const graph_edge *edge,
-                        const box_weights *weights, double S[BODY_BLOCK]) {
-  double WJ[6 * BOX_MAX_CLUSTER];
-  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    if (cluster->first_compliance < 0) continue;
-    weigh_cluster(box, weights, cluster, BOX_A, WJ);
-    add_outer(box, cluster, BOX_A, WJ, false, S);
-  }
-}
-
-KERNEL void add_side(const box_problem *box, const graph_edge *edge,
-                     const box_weights *weights, double S[BODY_BLOCK]) {
-  add_simple(box, edge, weights, S);
-  if (box->n_compliances > 0) add_coupled(box, edge, weights, S);
 }
 
 /* A graph edge's place in H. */
@@ -85,23 +51,29 @@ typedef struct graph_edge_place {
   bool a_first;
 } graph_edge_place;
 
+/* S += x y' */
+KERNEL void add_outer(const double x[6], const double y[6],
+                      double S[BODY_BLOCK]) {
+  for (int i = 0; i < 6; i++) add_row(S + 6 * i, x[i], y);
+}
+
 /* What a graph edge adds where its rows are of several points. */
 KERNEL void add_untwisted(const box_problem *box, const graph_edge *edge,
                           const box_weights *weights,
                           const graph_edge_place *at) {
-  double WJ[6 * BOX_MAX_CLUSTER];
   memset(at->upper, 0, sizeof(double) * BODY_BLOCK);
   if (at->lower != NULL) memset(at->lower, 0, sizeof(double) * BODY_BLOCK);
-  for (int c = edge->first_cluster; c < edge->end_cluster; c++)
+  for (int r = edge->first_row; r < edge->end_row; r++)
     for (int side = BOX_A; side <= BOX_B; side++) {
-      const box_cluster *cluster = &box->clusters[c];
-      int other = BOX_B - side;
-      weigh_cluster(box, weights, cluster, side, WJ);
-      add_outer(box, cluster, side, WJ, false, side == BOX_A ? at->aa : at->bb);
+      double J[6], J_other[6], WJ[6];
+      box_jacobian(box, r, side, J);
+      box_jacobian(box, r, BOX_B - side, J_other);
+      weigh_row(box, weights, r, side, WJ);
+      add_outer(J, WJ, side == BOX_A ? at->aa : at->bb);
       if (at->a_first == (side == BOX_B))
-        add_outer(box, cluster, other, WJ, false, at->upper);
+        add_outer(J_other, WJ, at->upper);
       else if (at->lower != NULL)
-        add_outer(box, cluster, other, WJ, true, at->lower);
+        add_outer(WJ, J_other, at->lower);
     }
 }
 
@@ -229,19 +201,18 @@ bool box_system_factor(body_blocks *blocks, const box_problem *box,
   return body_blocks_factor(blocks);
 }
 
-/* What clusters whose compliance is coupled add to W x. */
-static void weigh_full(const box_problem *box, const box_weights *weights,
-                       const double x[], double y[]) {
-  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    int m = cluster->n_rows, first = cluster->first_row;
-    if (cluster->first_compliance < 0) continue;
-    const double *W = weights->full + cluster->first_compliance;
-    for (int i = 0; i < m; i++) {
-      double sum = 0;
-      for (int j = 0; j < m; j++) sum += W[m * i + j] * x[first + j];
-      y[first + i] = sum;
-    }
+void box_system_cross(const box_problem *box, box_weights *weights) {
+  for (int r = 0; r < box->n_rows && box->crossed; r++) {
+    int other = box->other_of[r];
+    double c = box->cross[r], *own = weights->own, *follow = weights->follow;
+    if (c == 0 || other < r) continue;
+    double left = 1 / (1 - own[r] * own[other] * c * c);
+    double one = follow[r], two = follow[other];
+    follow[r] = left * (one - own[r] * c * two);
+    follow[other] = left * (two - own[other] * c * one);
+    weights->cross[r] = weights->cross[other] = -left * own[r] * own[other] * c;
+    own[r] *= left;
+    own[other] *= left;
   }
 }
 
@@ -250,7 +221,8 @@ KERNEL void weigh_rows(const box_problem *box, const box_weights *weights,
   for (int r = 0; r < box->n_rows; r += 4)
     *(four *)(y + r) =
         *(const four *)(weights->own + r) * *(const four *)(x + r) +
-        *(const four *)(weights->follow + r) * four_at(x, box->normal_of + r);
+        *(const four *)(weights->follow + r) * four_at(x, box->normal_of + r) +
+        *(const four *)(weights->cross + r) * four_at(x, box->other_of + r);
 }
 
 WIDE static void weigh_rows_wide(const box_problem *box,
@@ -265,7 +237,6 @@ void box_system_weigh(const box_problem *box, const box_weights *weights,
     weigh_rows_wide(box, weights, x, y);
   else
     weigh_rows(box, weights, x, y);
-  weigh_full(box, weights, x, y);
 }
 
 void box_system_answer(const box_problem *box, const box_weights *weights,

@@ -1,7 +1,7 @@
 /* One linear system of the stages, in body space.
  *
- * Every cluster answers a slip r with impulses dp = W (r - J dv), where W is
- * its small matrix of weights; with M dv = J' dp this gives
+ * Rows answer slips r with impulses dp = W (r - J dv), where W has a few weights a
+ * row (box_weights); with M dv = J' dp this gives
  *
  *   H dv = J' W r,   H = M + J' W J
  *
@@ -39,7 +39,11 @@ void box_system_answer(const box_problem *box, const box_weights *weights,
                        const double r[], const double dv[], double dp[],
                        double work[], double Jdv[]);
 
-/** y = W x, cluster by cluster; [n_rows] each. */
+/** Weights of rows without shared compliance become those with it:
+ *  dp = own (x - cross dp_other) + follow x_normal, solved for both dp of a set. */
+void box_system_cross(const box_problem *box, box_weights *weights);
+
+/** y = W x, row by row; [n_rows] each. */
 void box_system_weigh(const box_problem *box, const box_weights *weights,
                       const double x[], double y[]);
 

@@ -62,7 +62,6 @@ typedef struct circle {
 typedef struct continuation {
   solve_work *work;
   box_problem *box;
-  box_problem coupled; /* the same: clusters with a circle have full weights */
   circle *circles;
   int n_circles;
   circle **circle_of; /* [n_rows] at the first of its two, else NULL */
@@ -91,7 +90,7 @@ static bool is_circle(const box_problem *box, int row) {
          box->origin[row + 1].friction == box->origin[row].friction;
 }
 
-/* Find the circles, and where the full weights of their clusters are. */
+/* Find the circles. */
 static void find_circles(continuation *c) {
   box_problem *box = c->box;
   for (int r = 0; r < box->n_rows; r++) {
@@ -107,17 +106,6 @@ static void find_circles(continuation *c) {
     double A = larger_of(box->diagonal[r], box->diagonal[r + 1]);
     box->diagonal[r] = box->diagonal[r + 1] = A;
     r++;
-  }
-  c->coupled.n_compliances = 0;
-  for (int i = 0; i < box->n_clusters; i++) {
-    box_cluster *cluster = &c->coupled.clusters[i];
-    *cluster = box->clusters[i];
-    int m = cluster->n_rows;
-    cluster->first_compliance = -1;
-    for (int r = cluster->first_row; r < cluster->first_row + m; r++)
-      if (c->circle_of[r] != NULL)
-        cluster->first_compliance = c->coupled.n_compliances;
-    if (cluster->first_compliance >= 0) c->coupled.n_compliances += m * m;
   }
 }
 
@@ -255,51 +243,24 @@ static bool aim_circles(continuation *c, const double p[]) {
   return near;
 }
 
-/* The weights of a circle's rows `at` and at + 1 of a cluster of m. */
-static void weigh_circle(const continuation *c, circle *q, int m, int at,
-                         double W[]) {
-  const solve_work *work = c->work;
-  double *one = W + m * at + at, *other = one + m;
-  if (work->state[q->row] == ROW_ACTIVE) {
-    one[0] = other[1] = 1 / work->softness[q->row];
-    return;
-  }
-  double x = q->u[0], y = q->u[1];
+/* A circle that slides; one that is active or without a limit is weighed as rows are. */
+static void weigh_circle(const continuation *c, circle *q) {
+  const box_weights *weights = &c->work->weights;
+  double *own = weights->own + q->row, *follow = weights->follow + q->row;
+  double *cross = weights->cross + q->row, x = q->u[0], y = q->u[1];
+  cross[0] = cross[1] = 0;
+  if (c->work->state[q->row] != ROW_ON_CIRCLE) return;
   memcpy(q->factored_u, q->u, sizeof q->u);
   q->factored_weight = q->weight;
-  one[0] = q->weight * y * y;
-  one[1] = other[0] = -q->weight * x * y;
-  other[1] = q->weight * x * x;
-  if (q->normal < 0 || work->state[q->normal] != ROW_ACTIVE || !(q->weight > 0))
-    return;
-  double own =
-      q->coefficient / work->softness[q->normal]; // the cluster's first
-  W[m * at] = x * own;
-  W[m * (at + 1)] = y * own;
-}
-
-/* The full weights of clusters with a circle. */
-static void weigh_coupled(continuation *c) {
-  solve_work *work = c->work;
-  for (int i = 0; i < c->coupled.n_clusters; i++) {
-    const box_cluster *cluster = &c->coupled.clusters[i];
-    int m = cluster->n_rows, first = cluster->first_row;
-    if (cluster->first_compliance < 0) continue;
-    double *W = work->weights.full + cluster->first_compliance;
-    memset(W, 0, sizeof *W * (size_t)(m * m));
-    for (int r = first, n; r < first + m; r += n) {
-      circle *q = c->circle_of[r];
-      n = q != NULL ? 2 : 1;
-      if (q != NULL) {
-        weigh_circle(c, q, m, r - first, W);
-        continue;
-      }
-      W[m * (r - first)] = work->weights.follow[r];
-      W[(m + 1) * (r - first)] += work->weights.own[r];
-    }
-    for (int r = first; r < first + m; r++)
-      work->weights.own[r] = work->weights.follow[r] = 0;
-  }
+  own[0] = q->weight * y * y;
+  own[1] = q->weight * x * x;
+  cross[0] = cross[1] = -q->weight * x * y;
+  bool follows = q->normal >= 0 && q->weight > 0 &&
+                 c->work->state[q->normal] == ROW_ACTIVE;
+  double of_normal =
+      follows ? q->coefficient / c->work->softness[q->normal] : 0;
+  follow[0] = x * of_normal;
+  follow[1] = y * of_normal;
 }
 
 /* The factors of the present states at sigma and impulses p, anew only where something
@@ -312,10 +273,10 @@ static bool factor(continuation *c, const double p[]) {
     return true;
   if (!solve_work_spend(work, work->cost.factorisation)) return false;
   bool symmetric = active_set_weigh(work, 0, c->box->n_rows);
-  weigh_coupled(c);
+  for (int k = 0; k < c->n_circles; k++) weigh_circle(c, &c->circles[k]);
   work->factorisations++;
   c->factored_prox = -1;
-  if (!box_system_factor(&work->blocks, &c->coupled, &work->weights,
+  if (!box_system_factor(&work->blocks, c->box, &work->weights,
                          symmetric && c->n_circles == 0))
     return false;
   c->factored_prox = c->prox;
@@ -383,8 +344,8 @@ static int predict(continuation *c, double p[]) {
     const double *slip = c->slip + q->row;
     ask_across(c, q, slip[0], slip[1]);
   }
-  box_system_solve(&work->blocks, &c->coupled, &work->weights, work->r,
-                   work->dv, work->dp, work->scratch);
+  box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
+                   work->dp, work->scratch);
   work->spent += work->cost.solve;
   for (int i = 0; i < 6 * box->n_bodies; i++) c->v[i] += work->dv[i];
   for (int r = 0; r < box->n_rows; r++) p[r] += work->dp[r];
@@ -623,8 +584,8 @@ static void polish(continuation *c) {
     box_slips(box, work->v, work->p, work->w);
     if (!factor(c, work->p) || !solve_work_spend(work, work->cost.solve)) break;
     find_lacks(c);
-    box_system_solve(&work->blocks, &c->coupled, &work->weights, work->r,
-                     work->dv, work->dp, work->scratch);
+    box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
+                     work->dp, work->scratch);
     work->iterations++;
     memcpy(work->kept_p, work->p, bytes);
     for (int r = 0; r < box->n_rows; r++) work->kept_p[r] += work->dp[r];
@@ -803,7 +764,7 @@ bool continuation_by_pivots(solve_work *work) {
   memcpy(c->anchor, work->p, bytes);
   active_set_of_guess(work);
   for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
-    bool by_newton = c->prox > many_changes && box->n_compliances == 0;
+    bool by_newton = c->prox > many_changes && !box->crossed;
     if (!(by_newton && run_stage(c, INFINITY)) && !pivot_stage(c)) {
       n_failures++;
       failed_prox = c->prox;
@@ -856,7 +817,7 @@ bool continuation_reserve(solve_work *work, bool circles) {
   continuation *c;
   if (!ARENA_TAKE(arena, c, 1)) return false;
   work->continuation = c;
-  *c = (continuation){.work = work, .box = &work->box, .coupled = work->box};
+  *c = (continuation){.work = work, .box = &work->box};
   double **const rows[] = {&c->slip,    &c->slip_step, &c->open,
                            &c->trial_p, &c->anchor,    &c->own_bias};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -870,11 +831,9 @@ bool continuation_reserve(solve_work *work, bool circles) {
     return false;
   memset(c->circle_of, 0, sizeof *c->circle_of * n);
   if (!circles) return true;
-  if (!ARENA_TAKE(arena, c->circles, n) ||
-      !ARENA_TAKE(arena, c->coupled.clusters, work->box.n_clusters))
-    return false;
+  if (!ARENA_TAKE(arena, c->circles, n)) return false;
   find_circles(c);
-  return ARENA_TAKE(arena, work->weights.full, c->coupled.n_compliances);
+  return true;
 }
 
 bool continuation_turn(solve_work *work, double p[], mlcp_pair pairs[]) {

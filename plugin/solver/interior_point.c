@@ -170,8 +170,7 @@ KERNEL bool any_of_four(four_mask mask) {
   return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
 }
 
-/* What a limit adds to R, and the weights of clusters whose compliance is not
- * coupled. */
+/* What a limit adds to R, and the weights where no rows share compliance. */
 KERNEL void weigh_rows(interior *in) {
   const box_problem *box = in->box;
   const box_weights *weights = &in->work->weights;
@@ -371,34 +370,12 @@ static double mean_product(interior *in, const double step[N_WAYS]) {
 
 /* ---- the linear system --------------------------------------------------- */
 
-/* Weights of clusters whose compliance is coupled. */
-static void weigh_coupled(interior *in, const box_cluster *cluster) {
-  const box_problem *box = in->box;
-  const box_weights *weights = &in->work->weights;
-  int m = cluster->n_rows;
-  double *A = weights->matrix + cluster->first_compliance;
-  memcpy(A, box->full_compliance + cluster->first_compliance,
-         sizeof(double) * (size_t)(m * m));
-  for (int i = 0; i < m; i++) {
-    int row = cluster->first_row + i;
-    const row_group *g = &in->groups[row / 4];
-    double low = g->stiffness[LOW][row % 4], high = g->stiffness[HIGH][row % 4];
-    weights->own[row] = weights->follow[row] = 0;
-    A[(m + 1) * i] += low + high;
-    A[(m + 1) * i] += in->prox * box->diagonal[row];
-    if (i > 0) A[m * i] += box->coefficient[row] * (low - high);
-  }
-  matrix_invert(m, A, weights->full + cluster->first_compliance);
-}
-
 static bool factor_point(interior *in) {
   solve_work *work = in->work;
   const box_problem *box = in->box;
   if (!solve_work_spend(work, work->cost.factorisation)) return false;
   run_pass_any(in, WEIGH, NULL);
-  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++)
-    if (box->clusters[c].first_compliance >= 0)
-      weigh_coupled(in, &box->clusters[c]);
+  box_system_cross(box, &work->weights);
   work->factorisations++;
   bool alone = box->n_clusters == box->n_rows; // every row is a cluster
   return box_system_factor(&work->blocks, box, &work->weights, alone);

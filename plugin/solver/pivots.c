@@ -119,20 +119,9 @@ KERNEL void add_compliance(path *c) {
     four soft = *(const four *)(box->compliance + r) +
                 box->relaxation * *(const four *)(box->diagonal + r);
     *(four *)(c->dw + r) +=
-        soft * *(const four *)(c->dp + r) + c->dt * *(const four *)(c->d + r);
-  }
-}
-
-static void add_coupled_compliance(path *c) {
-  const box_problem *box = c->box;
-  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++) {
-    const box_cluster *cluster = &box->clusters[k];
-    int m = cluster->n_rows, first = cluster->first_row;
-    if (cluster->first_compliance < 0) continue;
-    const double *C = box->full_compliance + cluster->first_compliance;
-    for (int i = 0; i < m; i++)
-      for (int j = 0; j < m; j++)
-        if (i != j) c->dw[first + i] += C[m * i + j] * c->dp[first + j];
+        soft * *(const four *)(c->dp + r) +
+        *(const four *)(box->cross + r) * four_at(c->dp, box->other_of + r) +
+        c->dt * *(const four *)(c->d + r);
   }
 }
 
@@ -304,7 +293,6 @@ static void find_direction(path *c) {
     work->r[i] = work->state[i] == ROW_ACTIVE ? -c->d[i] * c->dt : 0;
   solve_slips(c);
   run_pass_any(c, ADD_COMPLIANCE, 0);
-  add_coupled_compliance(c);
 }
 
 static void reverse_direction(path *c) {
@@ -415,8 +403,7 @@ static bool change_state(path *c, const path_limit *limit) {
 
   work->state[row] = limit->state;
   c->space.side[row] = limit->state;
-  if (cluster->first_compliance >= 0 || c->n_updates == MAX_UPDATES)
-    return false;
+  if (cluster->crossed || c->n_updates == MAX_UPDATES) return false;
   memcpy(own, weights->own + first, sizeof *own * (size_t)m);
   memcpy(follow, weights->follow + first, sizeof *follow * (size_t)m);
   active_set_weigh(work, first, first + m);
@@ -450,7 +437,6 @@ static bool change_state(path *c, const path_limit *limit) {
   c->n_updates++;
   complete_direction(c);
   run_pass_any(c, ADD_COMPLIANCE, 0);
-  add_coupled_compliance(c);
   return true;
 }
 

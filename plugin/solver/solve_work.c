@@ -20,6 +20,7 @@ bool solve_work_reserve(solve_work *work) {
                            &work->best_p,
                            &work->weights.own,
                            &work->weights.follow,
+                           &work->weights.cross,
                            &work->softness,
                            &work->r,
                            &work->dp,
@@ -28,8 +29,6 @@ bool solve_work_reserve(solve_work *work) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!take_rows(work, rows[i])) return false;
   return ARENA_TAKE(arena, work->v, n_v) && ARENA_TAKE(arena, work->dv, n_v) &&
-         ARENA_TAKE(arena, work->weights.full, work->box.n_compliances) &&
-         ARENA_TAKE(arena, work->weights.matrix, work->box.n_compliances) &&
          ARENA_TAKE(arena, work->state, work->box.n_rows) &&
          ARENA_TAKE(arena, work->known, work->box.n_rows);
 }

@@ -25,18 +25,13 @@ static void find_responses(const box_problem *box, row_response responses[]) {
 
 static double slip_of(const solve_work *work, const graph_edge *edge, int r) {
   const box_problem *box = &work->box;
-  const box_cluster *cluster = box_cluster_of(box, r);
   double J[6];
   box_jacobian(box, r, BOX_A, J);
   double w = box->bias[r] + dot6(J, work->v + 6 * edge->a);
   box_jacobian(box, r, BOX_B, J);
   if (edge->b >= 0) w += dot6(J, work->v + 6 * edge->b);
-  if (cluster->first_compliance < 0) return w + box->compliance[r] * work->p[r];
-  const double *C = box->full_compliance + cluster->first_compliance +
-                    cluster->n_rows * (r - cluster->first_row);
-  for (int i = 0; i < cluster->n_rows; i++)
-    w += C[i] * work->p[cluster->first_row + i];
-  return w;
+  return w + box->compliance[r] * work->p[r] +
+         box->cross[r] * work->p[box->other_of[r]];
 }
 
 static void sweep_edge(solve_work *work, const graph_edge *edge,
