@@ -262,14 +262,12 @@ static double find_joint_excess(const assembly *a, const component *of) {
  * before there is one, what is near. One that bounces waits for a solution: how
  * fast it is hit is not known before. */
 static bool takes_stop(const assembly *a, int k, bool solved, double rate) {
-  const double ROUNDING = 1e-12;
   const world_contact *contact = &a->contacts->items[k];
   bool waits = a->request.adds_stops &&
                a->request.level == JOINT_LEVEL_POSITION &&
                contact->point.surface.bounces;
   if (!solved) return contact->active && !waits;
-  double gap = contact->point.gap;
-  return gap + a->request.step_size * rate < -ROUNDING * (1 + gap);
+  return contact->point.gap + a->request.step_size * rate < 0;
 }
 
 int component_rows_add_stops(assembly *a, component_problem *c, bool solved) {

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "gap/real.h"
-
 /* A row with a compliance of its own is a spring: its ERP is physics. */
 static bool is_rigid(const host_joint_rows *joint, unsigned i,
                      double world_cfm) {
@@ -94,10 +92,9 @@ void joint_rows_add(row_set *set, const row_frame *frame,
 
 bool joint_stop_near(const row_frame *frame, const host_stop *stop,
                      const int body[2]) {
-  const double TOUCH = real_rounding(1e-9);
   double rate = fmin(row_rate(stop->J, body, frame->v),
                      row_rate(stop->J, body, frame->v_free));
-  return stop->gap + 2 * frame->step_size * fmin(rate, 0) <= TOUCH;
+  return stop->gap + 2 * frame->step_size * fmin(rate, 0) <= 0;
 }
 
 void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
