@@ -127,20 +127,9 @@ static bool corrections_pop(const assembly *a, const component_problem *c) {
   return gained > 0.5 * mass * most * most;
 }
 
-/* A residual within what position errors ask for. */
-static const double NEAR = 1e-6;
-
 /* True if a change of the problem may help: the budget did not just end. */
 static bool has_no_answer(const solver_report *solve) {
   return solve->status == SOLVER_DEGRADED && !solve->stopped;
-}
-
-/* Change a problem that has no answer. A bounce is given up only where the answer
- * that has it is far off: one that misses the tolerance by rounding is better
- * than an exact one of another problem (a ball that falls on two points that hold it
- * fast in test_schemes_st). @return whether that changed anything. */
-static bool ask_less(component_problem *c, const solver_report *solve) {
-  return leave_out(c, false) || (solve->residual > NEAR && leave_out(c, true));
 }
 
 bool component_obeys(const assembly *a, const component_problem *c) {
@@ -165,9 +154,10 @@ bool component_solve(assembly *a, component_problem *c) {
   solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
-  while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
-         (has_velocities(&solve) && corrections_pop(a, c) &&
-          leave_out(c, false))) {
+  while (
+      (has_no_answer(&solve) && (leave_out(c, false) || leave_out(c, true))) ||
+      (has_velocities(&solve) && corrections_pop(a, c) &&
+       leave_out(c, false))) {
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
     solve = solve_once(a, c, &c->problem, false, &c->solution);
   }

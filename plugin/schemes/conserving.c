@@ -10,7 +10,8 @@
 #include "world/rotation.h"
 
 /* m, rad: joint errors up to this are taken away by a whole step itself; larger ones
- * by moving the bodies, which gives them no velocity */
+ * by moving the bodies, which gives them no velocity. A chain of twelve links that falls
+ * (400 : 1) takes a sixth more solves where all are moved */
 static const double SMALL_ERROR = 1e-6;
 
 /* A row of a joint over the rounds of a step. */
