@@ -6,12 +6,11 @@
 #include "schemes/step_end.h"
 
 double event_rate_tolerance(const event_state *w) {
-  const double PART = 1e-8;  /* of the fastest speed */
-  const double LEAST = 1e-6; /* m/s: a slower world is taken to be so fast */
+  const double PART = 1e-8; /* of the fastest speed */
   double fastest = w->s.home.gravity * w->s.step->step_size;
   for (int b = 0; b < w->s.home.n_bodies; b++)
     fastest = fmax(fastest, vec3_length(w->now.v + 6 * b));
-  return PART * fmax(fastest, LEAST);
+  return PART * fastest;
 }
 
 void event_note_budget(event_state *w) {
