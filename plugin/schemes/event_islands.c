@@ -212,9 +212,8 @@ static void start_again(event_state *w, const scheme_step *step, int first) {
  * a second. */
 static bool solve_accurately(event_state *w, const scheme_step *step,
                              int first) {
-  enum { MOST = 1024, FINER = 64 };
-  const double AIM = 0.8;       /* of what is allowed */
-  const double NO_BETTER = 0.7; /* rounding, or what has no order */
+  enum { MOST = 1024 };
+  const double AIM = 0.8; /* of what is allowed */
   double allowed = step->options->accuracy * step->step_size;
   double last = INFINITY;
   int parts = 2, coarse = 1;
@@ -230,11 +229,12 @@ static bool solve_accurately(event_state *w, const scheme_step *step,
     double error = farthest_from_coarse(w) / (ratio * ratio - 1);
     w->part.out->report.position_error = error;
     if (error <= allowed) return true;
-    if (parts >= MOST || error > NO_BETTER * last) break;
+    /* what gets no better is rounding, or has no order */
+    if (parts >= MOST || error >= last) break;
     last = error;
     coarse = parts;
     double next = ceil(parts * sqrt(error / (AIM * allowed)));
-    parts = (int)fmin(fmin(fmax(next, 1.5 * parts), MOST), FINER * parts);
+    parts = (int)fmin(fmax(next, 1.5 * parts), MOST);
   }
   w->part.out->report.inaccurate = 1;
   return true;
