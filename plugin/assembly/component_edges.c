@@ -187,15 +187,10 @@ bool component_edges_follow(assembly *a, component_problem *c,
 /* The direction that the first edge of a set had better have had. */
 static bool best_direction(const component_problem *c, const mlcp_friction *set,
                            const edge_look *of, double to[2]) {
-  const double STUCK =
-      0.5; /* of the limit: a force that says where it would slip */
   const double *u = c->set.pairs[set->first_pair].u;
-  bool stuck = hypot(of->force[0], of->force[1]) > STUCK * of->limit;
   for (int d = 0; d < 2; d++)
-    to[d] = (of->slides ? of->slip[d]
-             : stuck    ? -of->force[d]
-                        : u[d] / set->ellipse[d]) /
-            set->ellipse[d];
+    to[d] =
+        (of->slides ? of->slip[d] : u[d] / set->ellipse[d]) / set->ellipse[d];
   double length = hypot(to[0], to[1]);
   for (int d = 0; d < 2 && length > 0; d++) to[d] /= length;
   return length > 0;
