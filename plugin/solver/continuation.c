@@ -192,12 +192,13 @@ static void take(continuation *c, const double p[]) {
 /* ---- impulses from slips ------------------------------------------------------ */
 
 /* Of a row's diagonal. Rows without limits change no state, and need no more of it than
- * keeps the system regular, or leaves half of the digits to a circle's impulses, which
- * follow from slips: a taut net has a thousandth of the diagonal that its rows have
- * alone, and less. */
+ * leaves half of the digits to impulses, which follow from slips: a taut net has a
+ * thousandth of the diagonal that its rows have alone, and less; links that are glued
+ * together more often than they have freedoms share without end what misfits. */
 static double prox_of(const continuation *c, int row) {
-  const double regular = c->n_circles > 0 ? 1e-8 : 1e-10;
-  return c->box->type[row] == BOX_FREE ? smaller_of(c->prox, regular) : c->prox;
+  const double half_of_digits = 1e-8;
+  return c->box->type[row] == BOX_FREE ? smaller_of(c->prox, half_of_digits)
+                                       : c->prox;
 }
 
 /* sigma at velocities v. */
