@@ -51,8 +51,8 @@ static bool ask(const world_snapshot *home, world_snapshot *world, int from,
   return world_match_keys(asker, keys, n, world, found, INFINITY, match);
 }
 
-/* True if a contact is what the program was told. The host has points on either
- * surface. */
+/* True if a contact is what the program was told, and not one that it made of that
+ * (tests/test_schemes_world.c). The host has points on either surface. */
 static bool repeats(const host_contact *told, const host_contact *found) {
   double apart[3], turned[3];
   vec3_subtract(apart, told->position, found->position);

@@ -159,7 +159,6 @@ static bool is_kept(const contact_source *source, const contact_entry *entry,
                     const source_contact *last, double way,
                     source_contact *now) {
   double place[2][3], apart[3], normal[3], size = INFINITY;
-  bool dynamic = false;
   *now = *last;
   for (int side = 0; side < 2; side++) {
     unsigned long serial = entry->serial[side];
@@ -168,11 +167,9 @@ static bool is_kept(const contact_source *source, const contact_entry *entry,
     now->body[!side] = body;
     if (serial == 0) continue;
     if (body == NULL || !dBodyIsEnabled(body)) return false;
-    dynamic |= !dBodyIsKinematic(body);
     size = fmin(size, vec3_length(last->local[side]));
     vec3_add_scaled(place[side], 1, real3(dBodyGetPosition(body)).at);
   }
-  if (!dynamic) return false;
   from_frame(now->body[1], last->normal, normal);
   vec3_subtract(apart, place[1], place[0]);
   double along = vec3_dot(apart, normal);

@@ -7,7 +7,7 @@
 #include "gap/real.h"
 #include "rows/hair.h"
 
-/* All lengths are shares of the least of the three shapes. */
+/* All lengths are shares of the smaller of the two shapes. */
 static const double LEVEL = 1e-5; /* what lies so near is flush */
 static const double AWAY = 1e-3;  /* a probe's middle from the surface */
 
@@ -82,7 +82,7 @@ static seen see(const inner_search *search, const inner_place *place) {
 /* Two contacts of a geom with one solid, and the lengths that tell them apart. */
 typedef struct neighbours {
   seen contact, by;
-  double level, away, tilt;
+  double level, away;
 } neighbours;
 
 /* True if `by` makes the contact void, the surface of its geom having the normal `up`
@@ -109,14 +109,12 @@ static bool covers(const inner_search *search, const neighbours *of,
   if (ask(search, other, on, of->contact.normal, away, of->level, &found) &&
       same_normal(found.normal, of->contact.normal, room))
     return false;
-  /* ... and the contact's own geom is no step on it, and nearer to its normal than
-   * to the contact's: of two that lie so near that each holds the other's point one
+  /* ... and the contact's own geom is no step on it: there it has a normal nearer to its
+   * than to the contact's. Of two that lie so near that each holds the other's point one
    * stays */
   vec3_add_scaled(point, depth, up);
-  if (!ask(search, of->contact.own, point, up, away, of->level, &found))
-    return true;
-  double off = apart(found.normal, up);
-  return off <= of->tilt && off < apart(found.normal, of->contact.normal);
+  return !ask(search, of->contact.own, point, up, away, of->level, &found) ||
+         apart(found.normal, up) < apart(found.normal, of->contact.normal);
 }
 
 /* True if `by`, which pushes the same geom of the same body, makes the contact void. */
@@ -126,13 +124,9 @@ static bool is_covered(const inner_search *search, const inner_place *place,
   neighbours of = {.contact = see(search, place), .by = see(search, neighbour)};
   const double *up = of.by.normal;
   if (same_normal(of.contact.normal, up, room)) return false;
-  double size = extent_of(of.contact.pushed);
-  size = fmin(size, extent_of(of.contact.own));
-  size = fmin(size, extent_of(of.by.own));
+  double size = fmin(extent_of(of.contact.pushed), extent_of(of.contact.own));
   of.level = LEVEL * size + hair_rounding(of.contact.point);
   of.away = AWAY * size;
-  /* over an edge a probe that is rounded sideways looks aslant */
-  of.tilt = LEVEL + hair_rounding(of.contact.point) / of.away;
   if (!(size > 0) || !isfinite(size)) return false;
   dGeomSphereSetRadius(search->probe, 0.5 * of.away);
   if (covers(search, &of, up)) return true;
@@ -140,7 +134,7 @@ static bool is_covered(const inner_search *search, const inner_place *place,
    * box on a ramp of boards stood still (tests/never_worse, world 1009) */
   gap_contact found;
   return ask(search, of.by.own, of.by.point, up, of.away, of.level, &found) &&
-         !same_normal(found.normal, up, of.tilt) &&
+         !same_normal(found.normal, up, room) &&
          covers(search, &of, found.normal);
 }
 

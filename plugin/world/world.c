@@ -235,7 +235,7 @@ static bool stop_is_finite(const host_stop *stop) {
 }
 
 /* No joint turns by half a turn within a step: an angle is counted on from the
- * step's start. */
+ * step's start, or a lone stop near half a turn is passed (tests/test_step_stops.c). */
 static void unwrap_stop(const world_reader *r, int j, host_joint_stop *stop) {
   if (r->home == NULL || !stop->turns) return;
   const world_joint *joint = &r->home->joints[j];
