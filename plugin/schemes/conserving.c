@@ -172,6 +172,48 @@ double conserving_compliance(const second_order *s, const int body[2],
   return COMPLIANCE * world_row_mobility(&s->home, body, J);
 }
 
+/* Rows act along J, but their errors at the end change by h J1~ u, J1~ = J1 (1 + Y) /
+ * (1 + y'y) with half the turn y: they are asked for J M^-1 J' (J1~ M^-1 J')^-1 r in place
+ * of r [6]. Without, a car's wheels take twice the rounds. */
+static void ask_by_end(const second_order *s, const int body[2], double h,
+                       host_joint_rows *rows, const host_joint_rows *after,
+                       const bool turns[6], const double r[6]) {
+  double mean[36] = {0}, own[36] = {0}, p[6], asked[6];
+  for (int side = 0; side < 2; side++) {
+    double inverse[36], y[3], end[6][6];
+    if (!world_is_dynamic(&s->home, body[side]) ||
+        !matrix6_invert(inverse, s->mass + 36 * body[side]))
+      continue;
+    for (int k = 0; k < 3; k++) y[k] = h / 2 * s->u[6 * body[side] + 3 + k];
+    for (int i = 0; i < 6; i++) {
+      if (!turns[i]) continue;
+      const double *J1 = after->rows.J[i][side];
+      double turned[3];
+      vec3_cross(turned, J1 + 3, y);
+      for (int k = 0; k < 6; k++)
+        end[i][k] =
+            k < 3 ? J1[k] : (J1[k] + turned[k - 3]) / (1 + vec3_dot(y, y));
+    }
+    for (int j = 0; j < 6; j++) {
+      double moved[6];
+      if (!turns[j]) continue;
+      matrix6_apply(moved, inverse, rows->rows.J[j][side]);
+      for (int i = 0; i < 6; i++) {
+        if (!turns[i]) continue;
+        mean[6 * i + j] += dot6(rows->rows.J[i][side], moved);
+        own[6 * i + j] += dot6(end[i], moved);
+      }
+    }
+  }
+  for (int i = 0; i < 6; i++)
+    if (!turns[i]) own[7 * i] = 1;
+  if (!matrix6_is_positive(own)) return; /* half a turn: test_schemes_chains */
+  matrix6_solve(p, own, r);
+  matrix6_apply(asked, mean, p);
+  for (unsigned i = 0; i < rows->rows.count; i++)
+    rows->rows.rhs[i] += asked[i] - r[i];
+}
+
 /* Put the rows for the mean velocity in the place of those at the middle. */
 static void renew_joint(second_order *s, const motion *from, const motion *to,
                         double h, int j) {
@@ -180,8 +222,8 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
   const host_joint_rows *before = rows_of(&s->before, j);
   const host_joint_rows *after = rows_of(&s->there, j);
-  double apart[3];
-  bool two = middle_apart(s, from, to, body, apart);
+  double apart[3], r[6] = {0};
+  bool turns[6] = {0}, two = middle_apart(s, from, to, body, apart);
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
     double(*J)[6] = rows->rows.J[i];
@@ -198,12 +240,16 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
     *rhs = state->positional
                ? row_rate(J, body, s->u) - (error - state->kept) / h
                : state->target;
+    turns[i] = state->positional &&
+               !goes_straight(before->rows.J[i], after->rows.J[i]);
+    if (turns[i]) r[i] = -(error - state->kept) / h;
     *rhs += compliance * state->impulse;
     state->compliance = compliance;
     rows->rows.cfm[i] = compliance * h;
     rows->soft[i] = true; /* as it stands */
     rows->correction[i] = 0;
   }
+  ask_by_end(s, body, h, rows, after, turns, r);
 }
 
 bool conserving_renew_joints(second_order *s, const motion *from,

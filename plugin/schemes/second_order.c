@@ -552,8 +552,8 @@ static bool build_round(second_order *s, world_snapshot *at, const motion *from,
   *n_rows = forces_rows(s->step->forces, &s->home, &over, s->rows, s->step->out,
                         s->end_rows, &s->n_end);
   return *n_rows >= 0 && sum_impulses(s, at, from, to, h) &&
-         (!s->rule->conserves || conserving_renew_joints(s, from, to, h)) &&
-         free_motion(s, at, from, to, h);
+         free_motion(s, at, from, to, h) &&
+         (!s->rule->conserves || conserving_renew_joints(s, from, to, h));
 }
 
 /* How much a round changed the velocities. */
