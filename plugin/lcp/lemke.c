@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/arena.h"
-#include "common/long_sum.h"
 #include "common/progress.h"
 #include "lcp/lemke_factor.h"
 
@@ -130,27 +129,6 @@ static void add_column(const core *c, int variable, double factor, double y[]) {
   }
 }
 
-/* (y, low) -= factor times the column of `variable` */
-static void subtract_exactly(const core *c, int variable, double factor,
-                             double y[], double low[]) {
-  const lemke_problem *p = c->problem;
-  int from = 0, to = c->n; // of cover
-  if (variable < c->n)
-    from = p->column_start[variable], to = p->column_start[variable + 1];
-  else if (variable < 2 * c->n)
-    from = variable - c->n, to = from + 1;
-  for (int e = from; e < to; e++) {
-    int i = variable < c->n ? p->row[e] : e;
-    double entry = variable < c->n       ? -p->value[e]
-                   : variable < 2 * c->n ? 1
-                                         : c->cover[e];
-    long_sum sum = {y[i], low[i]};
-    long_sum_add_product(&sum, -factor, entry);
-    y[i] = sum.sum;
-    low[i] = sum.rest;
-  }
-}
-
 /* In (0.5, 1.5), spread evenly, the same on every run. */
 static double spread(int i) {
   return 0.5 + (double)((uint32_t)i * 2654435761u >> 8) / 16777216.0;
@@ -158,28 +136,19 @@ static double spread(int i) {
 
 /* ---- the basis --------------------------------------------------------- */
 
-static int count_K_entries(const core *c) {
-  const lemke_problem *p = c->problem;
-  int count = 0;
-  for (int t = 0; t < c->k; t++) {
-    int variable = c->K_column[t];
-    if (variable == 2 * c->n)
-      count += c->k;
-    else
-      for (int e = p->column_start[variable]; e < p->column_start[variable + 1];
-           e++)
-        count += c->to_K[p->row[e]] >= 0;
-  }
-  return count;
-}
-
 /* Factorises K, the non-unit columns in the rows of their positions: with the
  * unit columns out of the way that is all there is to factorise. */
 static lemke_factor_status factor_K(core *c) {
   const lemke_problem *p = c->problem;
   arena *arena = &c->workspace->K_arena;
-  int count = count_K_entries(c), *row, *start;
+  int count = 0, *row, *start;
   double *value;
+  for (int t = 0; t < c->k; t++) {
+    int variable = c->K_column[t];
+    count += variable == 2 * c->n
+                 ? c->k
+                 : p->column_start[variable + 1] - p->column_start[variable];
+  }
   arena_start(arena);
   if (!ARENA_TAKE(arena, value, count) || !ARENA_TAKE(arena, row, count) ||
       !ARENA_TAKE(arena, start, c->k + 1))
@@ -249,20 +218,15 @@ static void solve_basis(core *c, double y[]) {
   }
 }
 
-/* y = B^-1 b on fresh factors, as good as doubles have it: what is left, in `rest` [n],
- * is added up in twice the digits. */
+/* y = B^-1 b on fresh factors, and what is left, in `rest` [n], as long as that matters. */
 static void solve_exactly(core *c, const double b[], double y[],
                           double rest[]) {
-  double *low = c->z; // no candidate is looked at during a path
   memcpy(y, b, sizeof *y * c->n);
   solve_basis(c, y);
   for (int step = 0; step < refinements_limit; step++) {
     double largest = 0;
     memcpy(rest, b, sizeof *rest * c->n);
-    memset(low, 0, sizeof *low * c->n);
-    for (int i = 0; i < c->n; i++)
-      subtract_exactly(c, c->basic[i], y[i], rest, low);
-    for (int i = 0; i < c->n; i++) rest[i] += low[i];
+    for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -y[i], rest);
     solve_basis(c, rest);
     for (int i = 0; i < c->n; i++) {
       y[i] += rest[i];
@@ -447,28 +411,6 @@ static path_end rebuild_on_path(core *c) {
   }
 }
 
-/* y += B^-1 (rest - B y) in the true basis; rest is overwritten by the change. */
-static void refine(core *c, double rest[], double y[]) {
-  for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -y[i], rest);
-  solve_basis(c, rest);
-  for (int i = 0; i < c->n; i++) y[i] += rest[i];
-}
-
-/* x and d once more from the original columns: that costs two solves, new
- * factors cost many. Where contacts are redundant a pivot may be as small as
- * their compliance, and errors of x over it are large. @return whether the pivot
- * at the position then chosen, *at, is beyond doubt. */
-static bool refine_pivot(core *c, int entering, int *at) {
-  double *rest = c->w; // no candidate is looked at during a path
-  memcpy(rest, c->q, sizeof *rest * c->n);
-  refine(c, rest, c->x);
-  memset(rest, 0, sizeof *rest * c->n);
-  add_column(c, entering, 1, rest);
-  refine(c, rest, c->d);
-  *at = ratio_test(c);
-  return *at >= 0 && fabs(rest[*at]) < 1e-3 * fabs(c->d[*at]);
-}
-
 /* Where `entering` grows for ever. */
 static void read_ray(core *c, int entering) {
   double *ray = c->options->ray;
@@ -495,8 +437,6 @@ static path_end follow_path(core *c, int left) {
     find_direction(c, entering);
     int at = ratio_test(c);
     bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;
-    if (doubtful && at >= 0 && c->n_etas > 0)
-      doubtful = !refine_pivot(c, entering, &at);
     if ((doubtful && c->n_etas > 0) || c->n_etas == lemke_rebuild_every) {
       path_end end = rebuild_on_path(c);
       if (end != PATH_COMPLEMENTARY) return end;

@@ -1,6 +1,5 @@
-/* LU factors of a square matrix, small and dense or large and sparse, that
- * name the columns which depend on others instead of dividing by rounding
- * errors. Lemke's bases are factorised with it. */
+/* Sparse LU factors of a square matrix that name the columns which depend on others
+ * instead of dividing by rounding errors. Lemke's bases are factorised with it. */
 #ifndef ODE_MLCP_LCP_LEMKE_FACTOR_H
 #define ODE_MLCP_LCP_LEMKE_FACTOR_H
 
