@@ -124,29 +124,11 @@ static void test_what_asks_for_motion(void) {
   arena_release(&r.arena);
 }
 
-/* The body that turns most turns by half a radian then; all go as much shorter. */
-static void test_turns_are_limited(void) {
-  const double h = 0.25;
-  double u[12] = {4, 0, 0, 0, 0, 1, 0, 8, 0, 0, 3, 4};
-  position_projection made = {.problem.n_bodies = 2, .solution.v = u};
-  position_projection_limit(&made, h); /* 5 rad/s: 1.25 rad */
-  CU_ASSERT_DOUBLE_EQUAL(hypot(u[10], u[11]) * h, 0.5, 1e-15);
-  CU_ASSERT_DOUBLE_EQUAL(u[0], 1.6, 1e-15);
-  CU_ASSERT_DOUBLE_EQUAL(u[5], 0.4, 1e-15);
-  CU_ASSERT_DOUBLE_EQUAL(u[7], 3.2, 1e-15);
-  double small[6] = {100, 0, 0, 1.2, 0.9, 1.2}; /* 1.92 rad/s: 0.48 rad */
-  made = (position_projection){.problem.n_bodies = 1, .solution.v = small};
-  position_projection_limit(&made, h);
-  CU_ASSERT_EQUAL(small[0], 100);
-  CU_ASSERT_EQUAL(small[3], 1.2);
-}
-
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"rows have what the velocities left",
        test_rows_have_what_the_velocities_left},
       {"what asks for motion", test_what_asks_for_motion},
-      {"turns are limited", test_turns_are_limited},
       CU_TEST_INFO_NULL};
   return run_tests("position projection", tests);
 }

@@ -206,7 +206,6 @@ bool component_project(assembly *a, component_problem *c) {
   if (!solver_succeeded(solve.status) ||
       !all_finite(u, 6 * c->problem.n_bodies))
     return true;
-  position_projection_limit(&projection, a->request.step_size);
   for (int i = 0; i < c->of->n_bodies; i++)
     memcpy(a->projected + 6 * component_body(a, c, i), u + 6 * i,
            6 * sizeof *a->projected);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/vec3.h"
 #include "mlcp/mlcp.h"
 
 /* Compliance of every row, as a part of its diagonal: bodies that are wedged in
@@ -82,14 +81,4 @@ bool position_projection_build(position_projection *projection, arena *arena,
         fmax(row->compliance, SHARED * mlcp_row_diagonal(problem, r));
   }
   return true;
-}
-
-void position_projection_limit(position_projection *projection,
-                               double step_size) {
-  const double MOST_TURN = 0.5; /* rad: rows hold for small turns */
-  double *u = projection->solution.v, turn = 0;
-  for (int i = 0; i < 6 * projection->problem.n_bodies; i += 6)
-    turn = fmax(turn, vec3_length(u + i + 3) * step_size);
-  for (int i = 0; i < 6 * projection->problem.n_bodies && turn > MOST_TURN; i++)
-    u[i] *= MOST_TURN / turn;
 }

@@ -36,9 +36,4 @@ bool position_projection_build(position_projection *projection, arena *arena,
                                const mlcp_solution *solution,
                                const row_correction corrections[]);
 
-/** Shorten a solved projection so that no body turns by more than half a radian
- *  in a step, as its rows hold for small turns only. Later steps take the rest away. */
-void position_projection_limit(position_projection *projection,
-                               double step_size);
-
 #endif
