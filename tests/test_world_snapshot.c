@@ -66,7 +66,7 @@ static void create_tangle(tangle *t, uint64_t seed) {
   }
   memory_pool_open(&t->pool, &memory_from_malloc);
   t->arena.source = &t->pool.source;
-  CU_ASSERT_FATAL(world_island(&t->island, &t->arena, t->world, true));
+  CU_ASSERT_FATAL(world_island(&t->island, &t->arena, t->world));
 }
 
 static void destroy_tangle(tangle *t) {
@@ -211,7 +211,7 @@ static void test_springs_are_as_stiff_in_a_part_of_a_step(void) {
   dJointSetBallParam(joints[1], dParamERP, 0.3);
   memory_pool_open(&t.pool, &memory_from_malloc);
   t.arena.source = &t.pool.source;
-  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world, true));
+  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world));
   world_settings settings = settings_of(&t);
   outcome_start(&out);
   CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
@@ -258,7 +258,7 @@ static void test_told_contacts_are_one_point(void) {
   dJointAttach(dJointCreateContact(t.world, 0, &contact), t.body[1], t.body[0]);
   memory_pool_open(&t.pool, &memory_from_malloc);
   t.arena.source = &t.pool.source;
-  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world, true));
+  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world));
   world_settings settings = settings_of(&t);
   outcome_start(&out);
   CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));

@@ -342,9 +342,9 @@ const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
   return host_not_finite(&force, 1, value);
 }
 
-bool host_joint_steps(const dWorldJoint *joint, bool all) {
+bool host_joint_steps(const dWorldJoint *joint) {
   for (int side = 0; side < 2; side++)
-    if (joint->body[side] != NULL && (all || dBodyIsEnabled(joint->body[side])))
+    if (joint->body[side] != NULL && dBodyIsEnabled(joint->body[side]))
       return joint->enabled;
   return false;
 }

@@ -96,9 +96,8 @@ double host_joint_error(dJointID joint, double step_size);
 bool host_joint_rows_and_errors(dJointID joint, double step_size,
                                 host_rows *rows, double errors[6]);
 
-/** True if a step has the joint: it is enabled, and one of its bodies is, or with
- *  `all` there is one. */
-bool host_joint_steps(const dWorldJoint *joint, bool all);
+/** True if a step has the joint: it is enabled, and one of its bodies is. */
+bool host_joint_steps(const dWorldJoint *joint);
 
 /** The first value that is not finite where it must be, by name, or NULL. */
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value);

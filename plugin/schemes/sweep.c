@@ -140,8 +140,7 @@ static bool find_components(step_sweep *sweep, dWorldID world) {
   dWorldGetJoints(world, joints, count);
   for (size_t j = 0; j < count; j++) {
     int body[2];
-    bool ties =
-        joints[j].contact == NULL && host_joint_steps(&joints[j], false);
+    bool ties = joints[j].contact == NULL && host_joint_steps(&joints[j]);
     for (int side = 0; side < 2; side++) {
       body[side] = find_body(sweep, joints[j].body[side]);
       ties &= body[side] >= 0 && !sweep->bodies[body[side]].kinematic;

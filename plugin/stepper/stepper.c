@@ -152,7 +152,7 @@ typedef struct world_stepper {
   ode_mlcp_options options;
   const scheme *scheme; /* of the options */
   pthread_mutex_t lock; /* of the states */
-  scheme_state *states; /* of `scheme` */
+  scheme_state *states; /* of `scheme`: one, if it sees all islands at once */
 
   body_result *bodies; /* of all islands */
   joint_result *joints;
@@ -226,11 +226,6 @@ static void release_states(world_stepper *stepper, bool lent_alone) {
     *place = state->next;
     scheme_state_destroy(stepper->scheme, state);
   }
-}
-
-/* The one state of a scheme that sees all islands at once, between steps. */
-static void *only_state(const world_stepper *stepper) {
-  return stepper->states;
 }
 
 /* --- progress ---------------------------------------------------------------- */
@@ -364,13 +359,11 @@ static bool check_results(const world_stepper *stepper,
   return true;
 }
 
-/* Let the scheme solve islands that follow each other, with a state of its
- * own.
- * @param bodies, joints  out: the results of these islands */
+/* Let the scheme solve islands that follow each other, with a state of its own. */
 static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
-                          size_t n_islands, body_result *bodies,
-                          joint_result *joints) {
+                          size_t n_islands) {
   island_result *result = &stepper->islands[islands[0].index];
+  joint_result *joints = stepper->joints + result->first_joint;
   outcome *out = &result->out;
   scheme_step step = {
       .world = islands[0].world,
@@ -384,7 +377,7 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .memory = &stepper->memory,
       .observer = process()->observe_solve,
       .observer_context = process()->solve_context,
-      .bodies = bodies,
+      .bodies = stepper->bodies + result->first_body,
       .joints = joints,
       .remembered = {.entries = stepper->entries + result->first_joint,
                      .pool = &stepper->pool},
@@ -405,14 +398,6 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
   result->n_entries = step.remembered.n_entries;
   if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;
   return solved;
-}
-
-static bool solve_first(world_stepper *stepper, const dStepperIsland *islands,
-                        size_t n_islands) {
-  const island_result *result = &stepper->islands[islands[0].index];
-  return solve_islands(stepper, islands, n_islands,
-                       stepper->bodies + result->first_body,
-                       stepper->joints + result->first_joint);
 }
 
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
@@ -447,14 +432,14 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   stepper->n_bodies = n_bodies;
   stepper->host_islands = islands;
   return n_islands == 0 || stepper->scheme->by_island ||
-         solve_first(stepper, islands, n_islands);
+         solve_islands(stepper, islands, n_islands);
 }
 
 static int stepper_solve(void *context, const dStepperIsland *island) {
   HOLD_TRAPS;
   world_stepper *stepper = context;
   return !stepper->scheme->by_island || /* solved in begin */
-         solve_first(stepper, island, 1);
+         solve_islands(stepper, island, 1);
 }
 
 static void add_body_energy(world_stepper *stepper, dBodyID id) {
@@ -714,7 +699,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   if (taken) {
     stepper->time += stepper->step_size;
     if (stepper->n_islands > 0 && stepper->scheme->committed != NULL)
-      stepper->scheme->committed(only_state(stepper));
+      stepper->scheme->committed(stepper->states);
   }
   report->taken = taken;
   report->step = stepper->steps;
@@ -916,7 +901,7 @@ ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
     host_body_velocity(body, velocity);
     return ODE_MLCP_OK;
   }
-  const void *state = only_state(stepper);
+  const void *state = stepper->states;
   return state != NULL && stepper->scheme->v_alpha(state, body, velocity)
              ? ODE_MLCP_OK
              : ODE_MLCP_BAD_ARGUMENT;
@@ -944,12 +929,6 @@ ode_mlcp_error ode_mlcp_attach_new_worlds(const ode_mlcp_options *given) {
   return ODE_MLCP_OK;
 }
 
-/* The report of a stepper, which before the first step is empty. */
-static void give_report(const world_stepper *stepper, ode_mlcp_report *report,
-                        size_t size) {
-  sized_give(report, size, &stepper->report, sizeof stepper->report);
-}
-
 ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
                                    ode_mlcp_report *report,
                                    size_t report_size) {
@@ -958,7 +937,8 @@ ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
       find_stepper(world, step_size > 0 && isfinite(step_size), true, &stepper);
   if (error != ODE_MLCP_OK) return error;
   int taken = dWorldStep(world, step_size);
-  if (report != NULL) give_report(stepper, report, report_size);
+  if (report != NULL)
+    sized_give(report, report_size, &stepper->report, sizeof stepper->report);
   return taken ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
 }
 
@@ -968,7 +948,7 @@ ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,
   world_stepper *stepper;
   ode_mlcp_error error = find_stepper(world, report != NULL, false, &stepper);
   if (error != ODE_MLCP_OK) return error;
-  give_report(stepper, report, report_size);
+  sized_give(report, report_size, &stepper->report, sizeof stepper->report);
   return ODE_MLCP_OK;
 }
 
@@ -1001,7 +981,7 @@ ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
 static const void *event_state_of(const world_stepper *stepper) {
   bool any = stepper->scheme->event != NULL && stepper->report.taken &&
              stepper->report.substeps > 0;
-  return any ? only_state(stepper) : NULL;
+  return any ? stepper->states : NULL;
 }
 
 ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,

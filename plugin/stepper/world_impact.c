@@ -69,7 +69,7 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
       .n_given = n_contacts};
   world_snapshot snapshot = {0};
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
-  if (world_island(&all, &arena, world, true))
+  if (world_island(&all, &arena, world))
     error = settings.given != NULL &&
                     world_read(&snapshot, &settings, &all, 1, &out)
                 ? build(&snapshot, &arena, impact, &out)

@@ -68,7 +68,7 @@ static bool list_told(contact_source *source, const contact_request *request) {
   dWorldGetJoints(request->world, source->joints, count);
   for (size_t i = 0; i < count; i++) {
     const dWorldJoint *joint = &source->joints[i];
-    if (joint->contact == NULL || !host_joint_steps(joint, false)) continue;
+    if (joint->contact == NULL || !host_joint_steps(joint)) continue;
     source_contact *told = add(list);
     if (told == NULL) return false;
     *told = (source_contact){.origin = CONTACT_TOLD,

@@ -145,20 +145,17 @@ double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
   return reach(list, vec3_length(apart) + turning);
 }
 
-/* The box of what moves is made larger by its share: a space sorts what moved
- * anew anyway. What stands still needs nothing. */
-static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
-  double needed = ode_mlcp_pair_margin(list, geom, NULL);
-  if (dGeomGetAABBMargin(geom) != needed) dGeomSetAABBMargin(geom, needed);
-}
-
-/* Geoms are found by their bodies: not every kind of space lists its own. */
+/* The box of what moves is made larger by its share: a space sorts what moved anew
+ * anyway. What stands still needs nothing. Geoms are found by their bodies: not every kind
+ * of space lists its own. */
 static void raise_margins_of(const ode_mlcp_contact_list *list,
                              dBodyID const bodies[], size_t count) {
   for (size_t i = 0; i < count; i++)
     for (dGeomID geom = dBodyGetFirstGeom(bodies[i]); geom != NULL;
-         geom = dBodyGetNextGeom(geom))
-      raise_margin(list, geom);
+         geom = dBodyGetNextGeom(geom)) {
+      double needed = ode_mlcp_pair_margin(list, geom, NULL);
+      if (dGeomGetAABBMargin(geom) != needed) dGeomSetAABBMargin(geom, needed);
+    }
 }
 
 static bool raise_margins(ode_mlcp_contact_list *list) {

@@ -45,10 +45,6 @@ static double apart(const double a[3], const double b[3]) {
   return vec3_length(difference);
 }
 
-static bool same_normal(const double a[3], const double b[3], double room) {
-  return apart(a, b) <= room;
-}
-
 /* The contact of a ball of half the radius `away` that lies by `away` from the point
  * in the direction: @return false where it is further than that from the geom, or
  * behind the surface of a mesh. */
@@ -107,7 +103,7 @@ static bool covers(const inner_search *search, const neighbours *of,
   vec3_add_scaled(on, away, up);
   vec3_add_scaled(on, -(0.5 * away + found.gap), found.normal);
   if (ask(search, other, on, of->contact.normal, away, of->level, &found) &&
-      same_normal(found.normal, of->contact.normal, room))
+      apart(found.normal, of->contact.normal) <= room)
     return false;
   /* ... and the contact's own geom is no step on it: there it has a normal nearer to its
    * than to the contact's. Of two that lie so near that each holds the other's point one
@@ -123,7 +119,7 @@ static bool is_covered(const inner_search *search, const inner_place *place,
   const double room = real_rounding(ROUNDING);
   neighbours of = {.contact = see(search, place), .by = see(search, neighbour)};
   const double *up = of.by.normal;
-  if (same_normal(of.contact.normal, up, room)) return false;
+  if (apart(of.contact.normal, up) <= room) return false;
   double size = fmin(extent_of(of.contact.pushed), extent_of(of.contact.own));
   of.level = LEVEL * size + hair_rounding(of.contact.point);
   of.away = AWAY * size;
@@ -134,8 +130,7 @@ static bool is_covered(const inner_search *search, const inner_place *place,
    * box on a ramp of boards stood still (tests/never_worse, world 1009) */
   gap_contact found;
   return ask(search, of.by.own, of.by.point, up, of.away, of.level, &found) &&
-         !same_normal(found.normal, up, room) &&
-         covers(search, &of, found.normal);
+         apart(found.normal, up) > room && covers(search, &of, found.normal);
 }
 
 static int compare_addresses(const void *a, const void *b) {

@@ -831,27 +831,25 @@ bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
 
 /* --- a world as one island -------------------------------------------------- */
 
-bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
-                  bool all) {
+bool world_island(dStepperIsland *island, arena *memory, dWorldID world) {
   size_t n_bodies = dWorldGetBodies(world, NULL, 0);
   size_t n_joints = dWorldGetJoints(world, NULL, 0);
   dBodyID *bodies;
   dJointID *joints;
   dWorldJoint *listed;
-  *island = (dStepperIsland){.world = world};
   if (!ARENA_TAKE(memory, bodies, n_bodies) ||
       !ARENA_TAKE(memory, joints, n_joints) ||
       !ARENA_TAKE(memory, listed, n_joints))
     return false;
   dWorldGetBodies(world, bodies, n_bodies);
   dWorldGetJoints(world, listed, n_joints);
-  for (size_t b = 0; b < n_bodies; b++)
-    if (all || dBodyIsEnabled(bodies[b]))
-      bodies[island->bodies_count++] = bodies[b];
+  *island = (dStepperIsland){.world = world,
+                             .bodies = bodies,
+                             .bodies_count = (unsigned)n_bodies,
+                             .joints = joints};
   for (size_t j = 0; j < n_joints; j++)
-    if (host_joint_steps(&listed[j], all))
+    if (listed[j].enabled &&
+        (listed[j].body[0] != NULL || listed[j].body[1] != NULL))
       joints[island->joints_count++] = listed[j].joint;
-  island->bodies = bodies;
-  island->joints = joints;
   return true;
 }

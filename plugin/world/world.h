@@ -179,11 +179,9 @@ bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
                           const world_pose poses[], double step_size,
                           outcome *out);
 
-/** All enabled bodies of a world and the joints on them, as one island; or,
- *  with `all`, disabled bodies too. Its arrays are of `memory`.
- *  @return false when memory ran out. */
-bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
-                  bool all);
+/** All bodies of a world, disabled ones too, and the joints on them, as one island. Its
+ *  arrays are of `memory`. @return false when memory ran out. */
+bool world_island(dStepperIsland *island, arena *memory, dWorldID world);
 
 /** A body's index, -1 where it is not in the snapshot (disabled, of another
  *  world, NULL). */
