@@ -58,36 +58,29 @@ static double cubic_slope(double g0, double s0, double g1, double s1,
          s * (3 * s - 2) * s1;
 }
 
-static void interpolate_body(world_pose *pose, double v[6],
-                             const world_pose *q0, const double v0[6],
-                             const world_pose *q1, const double v1[6], double h,
-                             double s) {
+void motion_body_between(world_pose *pose, double v[6], const motion *from,
+                         const motion *to, int b, double share) {
+  const world_pose *q0 = &from->poses[b], *q1 = &to->poses[b];
+  const double *v0 = from->v + 6 * b, *v1 = to->v + 6 * b;
+  const double h = to->time - from->time;
   double turn[3], end_rate[3], at[3], rate[3], d[4];
   for (int i = 0; i < 3; i++) {
-    pose->position[i] =
-        cubic_value(q0->position[i], h * v0[i], q1->position[i], h * v1[i], s);
-    v[i] =
-        cubic_slope(q0->position[i], h * v0[i], q1->position[i], h * v1[i], s) /
-        h;
+    const double *x0 = q0->position, *x1 = q1->position;
+    pose->position[i] = cubic_value(x0[i], h * v0[i], x1[i], h * v1[i], share);
+    if (v != NULL)
+      v[i] = cubic_slope(x0[i], h * v0[i], x1[i], h * v1[i], share) / h;
   }
   turn_between(turn, q0->quaternion, q1->quaternion);
   angular_to_turn_rate(end_rate, turn, v1 + 3);
   for (int i = 0; i < 3; i++) {
-    at[i] = cubic_value(0, h * v0[3 + i], turn[i], h * end_rate[i], s);
-    rate[i] = cubic_slope(0, h * v0[3 + i], turn[i], h * end_rate[i], s) / h;
+    at[i] = cubic_value(0, h * v0[3 + i], turn[i], h * end_rate[i], share);
+    rate[i] =
+        cubic_slope(0, h * v0[3 + i], turn[i], h * end_rate[i], share) / h;
   }
-  turn_rate_to_angular(v + 3, at, rate);
+  if (v != NULL) turn_rate_to_angular(v + 3, at, rate);
   quaternion_from_turn(d, at);
   quaternion_multiply(pose->quaternion, d, q0->quaternion);
   quaternion_normalise(pose->quaternion);
-}
-
-void motion_body_between(world_pose *pose, double v[6], const motion *from,
-                         const motion *to, int b, double share) {
-  double unused[6];
-  interpolate_body(pose, v != NULL ? v : unused, &from->poses[b],
-                   from->v + 6 * b, &to->poses[b], to->v + 6 * b,
-                   to->time - from->time, share);
 }
 
 /* The slope of a cubic is a parabola, within the hull of its control points; the
@@ -123,11 +116,9 @@ void motion_body_bounds(const motion *from, const motion *to, int b,
 
 void motion_between(motion *at, const motion *from, const motion *to,
                     double share, int n_bodies) {
-  double h = to->time - from->time;
   for (int b = 0; b < n_bodies; b++)
-    interpolate_body(&at->poses[b], at->v + 6 * b, &from->poses[b],
-                     from->v + 6 * b, &to->poses[b], to->v + 6 * b, h, share);
-  at->time = from->time + share * h;
+    motion_body_between(&at->poses[b], at->v + 6 * b, from, to, b, share);
+  at->time = from->time + share * (to->time - from->time);
 }
 
 /* --- roots ---------------------------------------------------------------- */
