@@ -78,6 +78,10 @@ typedef struct continuation {
   bool stood;                 /* the last stage changed no state */
 } continuation;
 
+static double length_of(const double x[2]) {
+  return sqrt(x[0] * x[0] + x[1] * x[1]);
+}
+
 /* ---- circles ------------------------------------------------------------------ */
 
 /* True if `row` is the first of a set's two, in whose coordinates (box_build.c) the
@@ -96,21 +100,16 @@ static void find_circles(continuation *c) {
   for (int r = 0; r < box->n_rows; r++) {
     if (!is_circle(box, r)) continue;
     circle *q = &c->circles[c->n_circles++];
-    *q = (circle){
-        .row = r,
-        .normal = box->normal_of[r] == r ? -1 : box->normal_of[r],
-        // half edges of a square along its rows
-        .coefficient = hypot(box->coefficient[r], box->coefficient[r + 1]),
-        .limit = hypot(box->high[r], box->high[r + 1])};
+    *q = (circle){.row = r,
+                  .normal = box->normal_of[r] == r ? -1 : box->normal_of[r],
+                  // half edges of a square along its rows
+                  .coefficient = length_of(box->coefficient + r),
+                  .limit = length_of(box->high + r)};
     c->circle_of[r] = q;
     double A = larger_of(box->diagonal[r], box->diagonal[r + 1]);
     box->diagonal[r] = box->diagonal[r + 1] = A;
     r++;
   }
-}
-
-static double length_of(const double x[2]) {
-  return sqrt(x[0] * x[0] + x[1] * x[1]);
 }
 
 static double radius_of(const circle *q, const double p[]) {
@@ -166,7 +165,8 @@ static double miss_of(const continuation *c, int r, const double p[],
   double to[2] = {p[r] - w[r] / A, p[r + 1] - w[r + 1] / A};
   double radius = radius_of(q, p), length = length_of(to);
   double share = length > radius ? radius / length : 1;
-  return A * hypot(p[r] - share * to[0], p[r + 1] - share * to[1]);
+  return A *
+         length_of((double[]){p[r] - share * to[0], p[r + 1] - share * to[1]});
 }
 
 /* p, brought into its limits, as the iterate, evaluated. */
@@ -415,7 +415,7 @@ static bool is_small(const continuation *c) {
 
 /* Newton's method from the states and velocities that stand; p out.
  * @return true when its states do not change any more. */
-static bool run_newton(continuation *c, double p[], double most_spent) {
+static bool newton_settles(continuation *c, double p[], double most_spent) {
   enum { MAX_STEPS = 20, MAX_SHORT = 3 };
   const double short_step = 0.1;
   solve_work *work = c->work;
@@ -465,7 +465,7 @@ static void soften(continuation *c) {
 }
 
 /* One stage from the states that stand; kept_p is its end. */
-static bool run_stage(continuation *c, double most_spent) {
+static bool newton_stage(continuation *c, double most_spent) {
   double *p = c->work->kept_p;
   soften(c);
   int n_changed = predict(c, p);
@@ -477,7 +477,7 @@ static bool run_stage(continuation *c, double most_spent) {
     return false;
   }
   impulses_at_start(c, p);
-  if (!run_newton(c, p, most_spent)) return false;
+  if (!newton_settles(c, p, most_spent)) return false;
   if (c->n_circles == 0)
     predict(c, p); // with the digits that slips do not give
   return true;
@@ -537,7 +537,7 @@ static void look_from_impulses(continuation *c) {
     const double *y = c->open + q->row;
     double *at = p + q->row, *slip = c->slip + q->row;
     if (work->state[q->row] != ROW_ON_CIRCLE) continue;
-    double radius = radius_of(q, p), length = hypot(y[0], y[1]);
+    double radius = radius_of(q, p), length = length_of(y);
     double size = c->box->diagonal[q->row] * (length - radius) +
                   work->softness[q->row] * radius;
     double share = length > 0 ? 1 / length : 0;
@@ -559,7 +559,7 @@ static void find_lacks(continuation *c) {
     const circle *q = &c->circles[k];
     int r = q->row;
     if (work->state[r] != ROW_ON_CIRCLE) continue;
-    double radius = radius_of(q, p), length = hypot(c->open[r], c->open[r + 1]);
+    double radius = radius_of(q, p), length = length_of(c->open + r);
     double compliance =
         radius > 0 ? c->box->diagonal[r] * (length - radius) / radius : 0;
     ask_across(c, q, w[r] + compliance * p[r],
@@ -709,7 +709,7 @@ static bool descend(continuation *c) {
                           : box->n_rows;
     c->noise = box->scale *
                larger_of(0.1 * work->digits, descent.by.missable * residual);
-    bool ok = run_stage(c, most_spent);
+    bool ok = newton_stage(c, most_spent);
     if (c->gives_up) break;
     if (ok) take(c, work->kept_p);
     if (ok && curved && work->residual < near) polish(c);
@@ -766,7 +766,7 @@ bool continuation_by_pivots(solve_work *work) {
   active_set_of_guess(work);
   for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
     bool by_newton = c->prox > many_changes && !box->crossed;
-    if (!(by_newton && run_stage(c, INFINITY)) && !pivot_stage(c)) {
+    if (!(by_newton && newton_stage(c, INFINITY)) && !pivot_stage(c)) {
       n_failures++;
       failed_prox = c->prox;
       c->prox = smaller_of(larger_of(growth * c->prox, least_prox), 1);
@@ -797,11 +797,12 @@ static void turn_edges(const continuation *c, mlcp_pair pairs[]) {
     const mlcp_friction *set = &c->box->problem->frictions[origin->friction];
     double A = c->box->diagonal[q->row], radius = radius_of(q, c->work->p);
     double to[2] = {w[0] / A - p[0], w[1] / A - p[1]};
-    if (!(radius > 0) || hypot(p[0], p[1]) <= stuck * radius) continue;
+    if (!(radius > 0) || length_of(p) <= stuck * radius) continue;
     const double *e = set->ellipse;
-    double x = (to[0] * origin[0].g[0] + to[1] * origin[1].g[0]) / e[0];
-    double y = (to[0] * origin[0].g[1] + to[1] * origin[1].g[1]) / e[1];
-    double length = hypot(x, y);
+    double u[2];
+    for (int d = 0; d < 2; d++)
+      u[d] = (to[0] * origin[0].g[d] + to[1] * origin[1].g[d]) / e[d];
+    double length = length_of(u), x = u[0], y = u[1];
     if (!(length > 0)) continue;
     mlcp_pair *pair = pairs + set->first_pair;
     pair[0] = (mlcp_pair){{e[0] * x / length, e[1] * y / length}};

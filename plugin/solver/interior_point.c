@@ -503,10 +503,8 @@ static bool advance_along(interior *in) {
     }
   }
   if (grows == 0) {
-    const double least = 0.5; // times t
-    grows = make_step(products, 0, step);
+    make_step(products, 0, step);
     double share = into_the_open * longest_share(in, step);
-    if (1 - share * (1 - grows) < least) share = (1 - least) / (1 - grows);
     for (int way = 0; way < N_WAYS; way++) taken[way] = share * step[way];
     grows = 1 + taken[TANGENT];
   }
@@ -516,10 +514,11 @@ static bool advance_along(interior *in) {
 }
 
 bool interior_point_follow(solve_work *work) {
+  // of drawn worlds and families six are unsolved at 60 that are solved at 300; what
+  // has not ended there takes a budget of 5000 to its end
   enum { MAX_STEPS = 300 };
-  const double too_far = 10; // from there it does not come back
   interior in = start(work, true);
-  for (int k = 0; k < MAX_STEPS && in.mu < too_far; k++)
+  for (int k = 0; k < MAX_STEPS; k++)
     if (!advance_along(&in) || work->residual <= work->target) break;
   solve_work_restore_best(work);
   return work->residual <= work->target;

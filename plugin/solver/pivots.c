@@ -36,12 +36,6 @@ typedef struct rank_one_change {
   double factor; /* 1 / (1 + v' H^-1 u) */
 } rank_one_change;
 
-/* A limit that the path runs against. */
-typedef struct path_limit {
-  double room, speed; /* m/s and its rate, >= 0 and > 0 */
-  int row, state;     /* that the row takes there */
-} path_limit;
-
 struct pivot_space {
   double *d, *w,
       *dw;      /* [n_rows] the path's perturbation, slips, their change */
@@ -157,8 +151,7 @@ KERNEL void step(path *c, double length) {
   }
 }
 
-/* Rooms and speeds of all limits, as limits_of has them; the speed is 0 where
- * there is no limit. @return how far it is to the first, with the noise. */
+/* Rooms and speeds of all limits; the speed is 0 where there is no limit. @return how far it is to the first, with the noise. */
 KERNEL double find_limits(path *c, double *fastest) {
   const box_problem *box = c->box;
   four longest = four_of(INFINITY), most = four_of(0), none = most;
@@ -308,50 +301,35 @@ static void step_along(path *c, double length) {
 
 /* ---- what blocks --------------------------------------------------------- */
 
-/* A friction row whose limit is 0 and stays so: it changes sides freely. */
-static bool is_shut(const path *c, const box_cluster *cluster, int row) {
-  return c->box->type[row] == BOX_FRICTION && c->box->high[row] == 0 &&
-         cluster->has_normal &&
-         c->work->state[cluster->first_row] != ROW_ACTIVE;
-}
-
-/* The limits of a row, one or two; an approach is a positive speed. */
-static int limits_of(const path *c, int row, path_limit limits[2]) {
+/* By how much a row comes nearer to its low or high limit with t, as find_limits has
+ * it. */
+static double speed_of(const path *c, int row, bool high) {
   const box_problem *box = c->box;
-  const box_cluster *cluster = box_cluster_of(box, row);
-  double A = box->diagonal[row];
-  int state = c->work->state[row], type = box->type[row];
-  if (type == BOX_FREE) return 0;
-  if (state != ROW_ACTIVE) {
-    double sign = state == ROW_AT_LOW ? 1 : -1;
-    int next = is_shut(c, cluster, row) ? -state : ROW_ACTIVE;
-    limits[0] = (path_limit){larger_of(sign * c->w[row], 0), -sign * c->dw[row],
-                             row, next};
-    return 1;
-  }
-
-  double low, high, rate = 0;
-  box_limits(box, row, c->p, &low, &high);
-  if (type == BOX_FRICTION && cluster->has_normal)
-    rate = box->coefficient[row] * c->dp[cluster->first_row];
-  limits[0] = (path_limit){larger_of(c->p[row] - low, 0) * A,
-                           -(c->dp[row] + rate) * A, row, ROW_AT_LOW};
-  if (type == BOX_LOWER) return 1;
-  limits[1] = (path_limit){larger_of(high - c->p[row], 0) * A,
-                           (c->dp[row] - rate) * A, row, ROW_AT_HIGH};
-  return 2;
+  int state = c->work->state[row];
+  double rate = box->coefficient[row] * c->dp[box->normal_of[row]];
+  if (state != ROW_ACTIVE) return state * c->dw[row];
+  return (high ? c->dp[row] - rate : -(c->dp[row] + rate)) * box->diagonal[row];
 }
 
-/* The limit that is met first, and how far it is; row -1 when there is none. */
-static path_limit first_limit(path *c, double *length) {
+/* The state that a row takes at that limit. A friction row whose limit is 0 and stays
+ * so changes sides freely. */
+static int state_at(const path *c, int row, bool high) {
+  const box_problem *box = c->box;
+  int state = c->work->state[row], normal = box->normal_of[row];
+  if (state == ROW_ACTIVE) return high ? ROW_AT_HIGH : ROW_AT_LOW;
+  bool shut = box->high[row] == 0 && normal != row &&
+              c->work->state[normal] != ROW_ACTIVE;
+  return shut ? -state : ROW_ACTIVE;
+}
+
+/* The limit that is met first, as nearest_limit has it, and how far it is. */
+static int first_limit(path *c, double *length) {
   int which = six_is_wide() ? nearest_limit_wide(c) : nearest_limit(c);
-  *length = INFINITY;
-  if (which < 0) return (path_limit){0, 0, -1, ROW_ACTIVE};
-  path_limit limits[2];
-  limits_of(c, which / 2, limits);
-  const path_limit *best = &limits[which % 2];
-  *length = best->room / best->speed;
-  return *best;
+  int row = which / 2, at = 2 * (row / 4) + which % 2;
+  *length = which < 0
+                ? INFINITY
+                : c->space.rooms[at][row % 4] / c->space.speeds[at][row % 4];
+  return which;
 }
 
 /* ---- changes of state ---------------------------------------------------- */
@@ -391,18 +369,18 @@ static void rank_one(const path *c, const box_cluster *cluster, int row,
 
 /* The row takes its new state: H, and with it the direction, by one rank more.
  * @return false when H has to be factored anew instead. */
-static bool change_state(path *c, const path_limit *limit) {
+static bool change_state(path *c, int row, int state) {
   solve_work *work = c->work;
-  const box_cluster *cluster = box_cluster_of(c->box, limit->row);
+  const box_cluster *cluster = box_cluster_of(c->box, row);
   const graph_edge *edge =
       &c->box->graph_edges[c->space.graph_edge_of[cluster - c->box->clusters]];
-  int first = cluster->first_row, m = cluster->n_rows, row = limit->row;
+  int first = cluster->first_row, m = cluster->n_rows;
   const box_weights *weights = &work->weights;
   double own[BOX_MAX_CLUSTER], follow[BOX_MAX_CLUSTER];
   bool was_active = work->state[row] == ROW_ACTIVE;
 
-  work->state[row] = limit->state;
-  c->space.side[row] = limit->state;
+  work->state[row] = state;
+  c->space.side[row] = state;
   if (cluster->crossed || c->n_updates == MAX_UPDATES) return false;
   memcpy(own, weights->own + first, sizeof *own * (size_t)m);
   memcpy(follow, weights->follow + first, sizeof *follow * (size_t)m);
@@ -442,10 +420,7 @@ static bool change_state(path *c, const path_limit *limit) {
 
 /* After a row's change: the way on is the one that its new state allows. */
 static void choose_way(path *c, int row, int state_before) {
-  path_limit limits[2];
-  int n = limits_of(c, row, limits);
-  int which = state_before == ROW_AT_HIGH && n == 2;
-  if (n > 0 && limits[which].speed > 0) reverse_direction(c);
+  if (speed_of(c, row, state_before == ROW_AT_HIGH) > 0) reverse_direction(c);
 }
 
 /* ---- the path ------------------------------------------------------------ */
@@ -490,10 +465,10 @@ static bool follow(path *c, long max_pivots) {
   for (long k = 0; k < max_pivots && c->t < too_far; k++) {
     double length;
     if (!solve_work_spend(work, work->cost.pivot)) return false;
-    path_limit limit = first_limit(c, &length);
+    int which = first_limit(c, &length), row = which / 2;
     if (c->dt < 0 && length >= c->t) return arrive(c);
-    if (limit.row < 0 && c->n_updates == 0) return false;
-    if (limit.row < 0) { // a ray? only if it is one on fresh factors too
+    if (which < 0 && c->n_updates == 0) return false;
+    if (which < 0) { // a ray? only if it is one on fresh factors too
       if (!refresh(c)) return false;
       find_direction(c);
       continue;
@@ -501,18 +476,18 @@ static bool follow(path *c, long max_pivots) {
     step_along(c, length);
     work->pivots++;
 
-    int before = work->state[limit.row];
-    if (before != ROW_ACTIVE && limit.state != ROW_ACTIVE) {
-      work->state[limit.row] = limit.state; // no impulse changes
-      c->space.side[limit.row] = limit.state;
-      c->w[limit.row] = 0;
+    int before = work->state[row], state = state_at(c, row, which % 2);
+    if (before != ROW_ACTIVE && state != ROW_ACTIVE) {
+      work->state[row] = state; // no impulse changes
+      c->space.side[row] = state;
+      c->w[row] = 0;
       continue;
     }
-    if (!change_state(c, &limit)) {
+    if (!change_state(c, row, state)) {
       if (!refresh(c)) return false;
       find_direction(c);
     }
-    choose_way(c, limit.row, before);
+    choose_way(c, row, before);
   }
   return false;
 }

@@ -96,20 +96,20 @@ static bool pivot_from_guess(solve_work *work, const double guess[]) {
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
  * to, and from nothing the path ends more often, and no later. */
-static bool go_inside(solve_work *work, const double guess[]) {
+static bool interior_from_nothing(solve_work *work, const double guess[]) {
   (void)guess;
   take_guess(work, NULL);
   return interior_point_solve(work);
 }
 
-static bool follow_turns(solve_work *work, const double guess[]) {
+static bool curve_from_nothing(solve_work *work, const double guess[]) {
   (void)guess;
   take_guess(work, NULL);
   return interior_point_follow(work);
 }
 
 /* What is left at the best point are corners close by. */
-static bool lead_on(solve_work *work, const double guess[]) {
+static bool homotopy_from_best(solve_work *work, const double guess[]) {
   (void)guess;
   return continuation_by_pivots(work);
 }
@@ -120,15 +120,15 @@ static const struct {
   bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
               {SOLVER_STAGE_PIVOTS, pivot_from_guess},
-              {SOLVER_STAGE_INTERIOR, go_inside},
-              {SOLVER_STAGE_HOMOTOPY, lead_on},
-              {SOLVER_STAGE_INTERIOR, follow_turns},
-              {SOLVER_STAGE_HOMOTOPY, lead_on}};
+              {SOLVER_STAGE_INTERIOR, interior_from_nothing},
+              {SOLVER_STAGE_HOMOTOPY, homotopy_from_best},
+              {SOLVER_STAGE_INTERIOR, curve_from_nothing},
+              {SOLVER_STAGE_HOMOTOPY, homotopy_from_best}};
 
 /* The guess if it has all digits, as what guesses miss adds up; else stage after stage
  * until one reaches the target.
  * @return whether one does. */
-static bool run_stages(solve_work *work, const double guess[]) {
+static bool try_stages(solve_work *work, const double guess[]) {
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   work->stage = SOLVER_STAGE_WARM;
@@ -144,7 +144,7 @@ static bool run_stages(solve_work *work, const double guess[]) {
 
 /* To a thousandth of the digits where a few linear steps get there from the guess: what
  * solves miss adds up over a scheme's solves. */
-static bool run_precisely(solve_work *work, const double guess[]) {
+static bool solve_precisely(solve_work *work, const double guess[]) {
   const double share = 0.001;
   const double target = work->target;
   work->best_residual = INFINITY;
@@ -154,7 +154,7 @@ static bool run_precisely(solve_work *work, const double guess[]) {
   bool precise = work->residual <= work->target || active_set_solve(work, 3);
   work->target = target;
   return precise || work->best_residual <= work->digits ||
-         run_stages(work, guess);
+         try_stages(work, guess);
 }
 
 /* ---- a solve ----------------------------------------------------------------- */
@@ -227,15 +227,15 @@ static solver_report solve_by_stages(solve_work *work,
     return no_memory();
   set_target(work, options, usual_share);
   bool reached =
-      options->precise ? run_precisely(work, guess) : run_stages(work, guess);
+      options->precise ? solve_precisely(work, guess) : try_stages(work, guess);
   if (!reached && !options->all_or_nothing) {
-    if (!sweeps_run(work)) return no_memory();
+    if (!sweeps_take(work)) return no_memory();
     bound_work(work);
   }
   double residual = give_solution(work, solution);
   if (reached && residual > work->target / usual_share) {
     set_target(work, options, second_share);
-    run_stages(work, solution->p);
+    try_stages(work, solution->p);
     residual = give_solution(work, solution);
   }
   return (solver_report){.stage = work->best_stage,

@@ -54,7 +54,7 @@ enum { SWEEPS = 20 };
 
 double sweeps_cost(const solve_work *work) { return SWEEPS * work->cost.sweep; }
 
-bool sweeps_run(solve_work *work) {
+bool sweeps_take(solve_work *work) {
   row_response *responses;
   if (!ARENA_TAKE(&work->arena, responses, work->box.n_rows)) return false;
   find_responses(&work->box, responses);

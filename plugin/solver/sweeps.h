@@ -12,7 +12,7 @@
 
 /** Sweep the rows from the best impulses, as often as QuickStep does unless told, and
  *  evaluate what comes of it. @return false when memory runs out. */
-bool sweeps_run(solve_work *work);
+bool sweeps_take(solve_work *work);
 
 /** What that costs. */
 double sweeps_cost(const solve_work *work);
