@@ -986,7 +986,8 @@ static void test_faults(void) {
   expect_fault(dCreateRay(0, 1), GAP_BAD_CLASS, "ray");
   expect_fault((dGeomID)dSimpleSpaceCreate(0), GAP_BAD_CLASS, "space");
 
-  static const dReal flat[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
+  // but for rounding
+  static const dReal flat[] = {0, 0, 0, 1, 0, .1, 0, 1, .2, 1, 1, .3};
   static const unsigned faces[] = {3, 0, 1, 2, 3, 1, 3, 2,
                                    3, 0, 2, 1, 3, 2, 3, 1};
   expect_fault(dCreateConvex(0, cube_planes, 4, flat, 4, faces), GAP_BAD_HULL,

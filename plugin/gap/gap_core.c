@@ -103,7 +103,6 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
                     const double origin[3], double (*corners)[3]) {
   core->kind = CORE_POLYTOPE;
   core->radius = 0;
-  core->bulge = 0;
   core->body_normals = NULL;
   core->room = NULL;
   core->half_space = shape->kind == GAP_PLANE;
@@ -127,7 +126,6 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
     case GAP_CONVEX:
       core->topology = &shape->hull->topology;
       core->body_normals = shape->hull->normals;
-      core->bulge = shape->hull->bulge;
       place_corners(core, shape->hull->points, shape->hull->topology.n_corners,
                     corners);
       break;

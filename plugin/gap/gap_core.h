@@ -19,7 +19,6 @@ typedef struct gap_core {
   double radius; /* of the ball rolled around the core */
   double centre[3];
   double reach; /* no point of the core is further from `centre` */
-  double bulge; /* convex: how far from exactly convex it is */
   double rotation[9];
 
   /* polytope; corners are `own_corners` or lent scratch memory */

@@ -8,20 +8,19 @@
 static const double rounding = 2e-15;
 /* Curved cores: what is good enough to leave the search over all sides. */
 static const double curved_tolerance = 1e-13;
-/* More pairs of edges than this take longer than the search over all sides. */
-enum { MOST_EDGE_PAIRS = 20000 };
+/* and to end it */
+static const double curved_enough = 1e-11;
 
+/* One with room has volume and any number of edges: the search over all sides is exact
+ * in as many rounds as it meets corners ("round hulls"). */
 static double settle_polytopes(const gap_core *a, const gap_core *b,
                                double scale, double upper, gap_phi *phi) {
   if (upper - phi->best.separation <= rounding * scale) return upper;
-
-  double pairs = (double)a->topology->n_edges * b->topology->n_edges;
-  if (pairs > MOST_EDGE_PAIRS)
-    return fmin(upper, gap_expand(a, b, scale, &phi->best));
+  if (a->room != NULL || b->room != NULL)
+    return fmin(upper, gap_expand(a, b, scale, rounding, &phi->best));
   gap_sat(a, b, scale, &phi->best);
   // where they overlap, no other direction can be better
-  double all_tried = phi->best.separation + a->bulge + b->bulge;
-  return fmin(upper, all_tried);
+  return fmin(upper, phi->best.separation);
 }
 
 static double settle_curved(const gap_core *a, const gap_core *b, double scale,
@@ -40,7 +39,7 @@ static double settle_curved(const gap_core *a, const gap_core *b, double scale,
     }
   }
   if (upper - phi->best.separation <= curved_tolerance * scale) return upper;
-  return fmin(upper, gap_expand(a, b, scale, &phi->best));
+  return fmin(upper, gap_expand(a, b, scale, curved_enough, &phi->best));
 }
 
 /* The lowest point of a core over a half-space, and its foot. */

@@ -8,9 +8,6 @@
 /* A convex hull of n points has 2 n - 4 facets at most. */
 enum { MOST_POINTS = 800, MOST_FACETS = 2 * MOST_POINTS };
 
-/* The bounds have met when they are this close, relative to the coordinates. */
-static const double close_enough = 1e-11;
-
 typedef struct facet {
   int corner[3];
   double n[3], d; /* outward, n.x = d on it */
@@ -53,13 +50,25 @@ static bool add_facet(polytope *grown, int i, int j, int k) {
   return true;
 }
 
-/* The furthest differences along four ways out of the middle of a tetrahedron; false
- * where they lie on a line. */
+/* Four differences, each the furthest across those before it. */
 static bool start(polytope *grown) {
-  static const double ways[4][3] = {
-      {1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-  for (int i = 0; i < 4; i++)
-    furthest_difference(grown->a, grown->b, ways[i], grown->points[i]);
+  double m[3] = {1, 1, 1}, arm[3][3];
+  furthest_difference(grown->a, grown->b, m, grown->points[0]);
+  for (int i = 1; i < 4; i++) {
+    double back[3], *w = grown->points[i], other[3], up[3], down[3];
+    vec3_negate(back, m);
+    furthest_difference(grown->a, grown->b, m, w);
+    furthest_difference(grown->a, grown->b, back, other);
+    vec3_subtract(up, w, grown->points[0]);
+    vec3_subtract(down, grown->points[0], other);
+    if (vec3_dot(m, down) > vec3_dot(m, up)) vec3_copy(w, other);
+    vec3_subtract(arm[i - 1], w, grown->points[0]);
+    if (!(vec3_normalise(arm[i - 1]) > 0)) return false;
+    if (i == 1)
+      vec3_across(arm[0], m);
+    else
+      vec3_cross(m, arm[0], arm[1]);
+  }
   grown->n_points = 4;
   grown->n_facets = 0;
   if (!add_facet(grown, 0, 1, 2)) return false;
@@ -126,7 +135,8 @@ static int nearest_facet(const polytope *grown) {
 
 /* Grow a polytope until the bounds meet, it is full, or rounding breaks it.
  * @return an upper bound of Phi. */
-static double expand(polytope *grown, double scale, gap_direction *best) {
+static double expand(polytope *grown, double scale, double close_enough,
+                     gap_direction *best) {
   const gap_core *a = grown->a, *b = grown->b;
   double upper = INFINITY;
   while (grown->n_points < MOST_POINTS) {
@@ -141,8 +151,8 @@ static double expand(polytope *grown, double scale, gap_direction *best) {
     if (best->separation > before) gap_polish(a, b, n, scale, best);
     furthest_difference(a, b, f->n, w);
     double growth = vec3_dot(f->n, w) - f->d;
-    if (upper - best->separation <= close_enough * scale ||
-        !(growth > 1e-15 * scale) || !grow(grown, nearest, w))
+    if (upper - best->separation <= close_enough * scale || !(growth > 0) ||
+        !grow(grown, nearest, w))
       break;
   }
   return upper;
@@ -154,9 +164,9 @@ struct gap_polytope *gap_expand_room(gap_scratch *scratch) {
 }
 
 double gap_expand(const gap_core *a, const gap_core *b, double scale,
-                  gap_direction *best) {
+                  double close_enough, gap_direction *best) {
   polytope *grown = a->room != NULL ? a->room : b->room;
   grown->a = a;
   grown->b = b;
-  return start(grown) ? expand(grown, scale, best) : INFINITY;
+  return start(grown) ? expand(grown, scale, close_enough, best) : INFINITY;
 }

@@ -13,11 +13,12 @@ struct gap_polytope *gap_expand_room(gap_scratch *scratch);
  *
  * @param a, b  one of them has room.
  * @param scale [m] size of the coordinates.
+ * @param close_enough where the bounds have met, relative to the coordinates.
  * @param best  in: directions tried so far; out: the best of all.
  * @return upper bound of Phi; +INFINITY where the cores were not seen to
  *         overlap. Work is bounded; what is missing shows in the bound.
  */
 double gap_expand(const gap_core *a, const gap_core *b, double scale,
-                  gap_direction *best);
+                  double close_enough, gap_direction *best);
 
 #endif

@@ -73,7 +73,7 @@ static void try_triangle(const gap_simplex *simplex, int i, int j, int k,
   vec3_subtract(v, simplex->corner[k].w, p);
   vec3_cross(normal, u, v);
   double area2 = vec3_dot(normal, normal);
-  if (!(area2 > 1e-28 * vec3_dot(u, u) * vec3_dot(v, v))) return;
+  if (!(area2 > 0)) return;
 
   vec3_cross(c[0], simplex->corner[j].w, simplex->corner[k].w);
   vec3_cross(c[1], simplex->corner[k].w, p);

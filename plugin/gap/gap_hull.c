@@ -10,7 +10,8 @@
  * programs type their hulls in with few digits. */
 static const double convexity_tolerance = 1e-2;
 
-/* A hull flatter than this times its reach has no inside to speak of. */
+/* A hull flatter than this times its reach has no inside to speak of: one that is flat
+ * and turned is so but for rounding ("faults"). */
 static const double flatness_tolerance = 1e-9;
 
 /* The arrays of a hull while they are filled. */
@@ -120,13 +121,12 @@ static void area_vector(const builder *build, int face, double area[3]) {
   }
 }
 
-static const char *fill_normals(builder *build, double reach, double *bulge) {
+static const char *fill_normals(builder *build, double reach) {
   double centre[3] = {0, 0, 0};
   for (int i = 0; i < build->n_points; i++)
     vec3_add_scaled(centre, 1.0 / build->n_points, build->points[i]);
 
   double thinnest = 0;
-  *bulge = 0;
   for (int f = 0; f < build->n_faces; f++) {
     double *normal = build->normals[f], arm[3];
     area_vector(build, f, normal);
@@ -145,11 +145,6 @@ static const char *fill_normals(builder *build, double reach, double *bulge) {
       vec3_subtract(arm, build->points[i], corner);
       highest = fmax(highest, vec3_dot(normal, arm));
       lowest = fmin(lowest, vec3_dot(normal, arm));
-    }
-    *bulge = fmax(*bulge, highest);
-    for (int i = build->face_start[f]; i < build->face_start[f + 1]; i++) {
-      vec3_subtract(arm, build->points[build->face_corners[i]], corner);
-      *bulge = fmax(*bulge, fabs(vec3_dot(normal, arm)));
     }
     if (highest > convexity_tolerance * reach) return "is not convex";
     if (f == 0 || -lowest < thinnest) thinnest = -lowest;
@@ -192,7 +187,7 @@ int gap_hull_make(gap_hull *hull, const memory_source *source,
     hull->reach = fmax(hull->reach, vec3_length(build.points[i]));
 
   *fault = fill_faces(&build, polygons);
-  if (*fault == NULL) *fault = fill_normals(&build, hull->reach, &hull->bulge);
+  if (*fault == NULL) *fault = fill_normals(&build, hull->reach);
   if (*fault != NULL) {
     gap_hull_release(hull, source);
     return -1;

@@ -21,7 +21,6 @@ typedef struct gap_hull {
   const double (*points)[3];  /* [n_corners] body coordinates */
   const double (*normals)[3]; /* [n_faces] unit, outward */
   double reach;               /* largest distance of a corner to the origin */
-  double bulge; /* how far a corner stands out of a face; 0 were it exact */
 
   memory_block block; /* owns all arrays */
 } gap_hull;

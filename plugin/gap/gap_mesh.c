@@ -195,11 +195,11 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
         !leave_along(at, surface, near.n, &best))
       return 0;
     request.covered_only = true;
-    // all ways out of a polytope were tried; of others, it is known that they
+    // all ways out of a box or line were tried; of others, it is known that they
     // overlap
-    bool flat = at->core->kind == CORE_POLYTOPE;
-    request.certificate = 2e-15 * at->scale + at->core->bulge +
-                          (flat ? 0 : fmax(-best.separation, 0));
+    bool all_tried = at->core->room == NULL;
+    request.certificate =
+        2e-15 * at->scale + (all_tried ? 0 : fmax(-best.separation, 0));
   }
   request.separation = best.separation;
   vec3_copy(request.n, best.n);

@@ -2,17 +2,16 @@
 
 #include "common/vec3.h"
 
-/* cos 30 and sin 30 degrees: what is tilted further than this is no face or
- * edge that could land as a whole */
+/* cos 30 degrees: what is tilted further than this is no face that could land as a
+ * whole */
 static const double facing_cosine = 0.866;
-static const double lying_sine = 0.5;
 
 /* Corners this near to a face's plane, relative to the coordinates, belong to
- * it: hulls come with their faces cut into triangles. */
+ * it, too: hulls come with their faces cut into triangles ("cube above table"). */
 static const double coplanar = 1e-7;
 
-/* Turns and lengths this close, relative to the lengths, are the same. */
-static const double level = 1e-9;
+/* Turns this small are none ("faces that are cut"). */
+static const double straight = 1e-9;
 
 /* Edges of a cylinder: rims by end, then the line on its side. */
 enum { SIDE_LINE = 2 };
@@ -72,11 +71,13 @@ static void face_outline(const gap_core *core, int face, double scale,
   outline->face = gap_feature_make(GAP_FACE, (unsigned)face);
   for (int i = 0; i < topology->n_corners && n_members < OUTLINE_ROOM; i++) {
     vec3_subtract(arm, core->corners[i], base);
-    if (!(vec3_dot(outline->normal, arm) >= -coplanar * scale)) continue;
+    if (!(vec3_dot(outline->normal, arm) >= -coplanar * scale) &&
+        !face_has(topology, face, i))
+      continue;
     members[n_members++] = i;
     // the one furthest from another is on the outside for sure
     double distance2 = vec3_dot(arm, arm);
-    if (distance2 > furthest * (1 + level)) furthest = distance2, at = i;
+    if (distance2 > furthest) furthest = distance2, at = i;
   }
   first = at;
   do {
@@ -92,9 +93,9 @@ static void face_outline(const gap_core *core, int face, double scale,
       vec3_subtract(v, core->corners[members[i]], core->corners[at]);
       vec3_cross(cross, u, v);
       double turn = vec3_dot(cross, outline->normal);
-      double straight = level * vec3_length(u) * vec3_length(v);
+      double least = straight * vec3_length(u) * vec3_length(v);
       bool further = vec3_dot(v, v) > vec3_dot(u, u);
-      if (turn < -straight || (turn <= straight && further)) next = members[i];
+      if (turn < -least || (turn <= least && further)) next = members[i];
     }
     add_point(outline, core->corners[at], (unsigned)at);
     edge_between(core->topology, at, next, &edge);
@@ -104,10 +105,10 @@ static void face_outline(const gap_core *core, int face, double scale,
   } while (at != first && outline->count < OUTLINE_ROOM);
 }
 
-/* The edge that ends in the support corner and lies most nearly across d. */
+/* The edge that ends in the support corner and lies most nearly across d; -1: none. */
 static int lying_edge(const gap_core *core, const double d[3], int support) {
   int best = -1;
-  double least = lying_sine;
+  double least = INFINITY;
   for (int e = 0; e < core->topology->n_edges; e++) {
     const int *edge = core->topology->edges[e];
     if (edge[0] != support && edge[1] != support) continue;
@@ -126,8 +127,7 @@ static void polytope_outline(const gap_core *core, const double d[3],
   for (int f = 0; f < core->topology->n_faces; f++) {
     gap_core_face_normal(core, f, normal);
     double cosine = vec3_dot(normal, d);
-    // faces that look the same way to rounding: the lowest number
-    if (cosine > most + 1e-12) {
+    if (cosine > most) {
       most = cosine;
       face = f;
       vec3_copy(outline->normal, normal);

@@ -165,10 +165,11 @@ static void ascend(const gap_core *core_a, const piece *a,
                    const gap_core *core_b, const piece *b, const double *along,
                    const double n0[3], gap_direction *best) {
   double n[3];
+  if (!a->curved && !b->curved) return;
   vec3_copy(n, n0);
   if (along != NULL)
     vec3_add_scaled(n, -vec3_dot(n, along) / vec3_dot(along, along), along);
-  if (!(vec3_normalise(n) > 1e-6)) return;
+  if (!(vec3_normalise(n) > 0)) return;
 
   level at;
   measure(a, b, n, &at);

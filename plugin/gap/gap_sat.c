@@ -2,10 +2,6 @@
 
 #include "common/vec3.h"
 
-/* Edges whose neighbours stand out by more than this, relative to the
- * coordinates, cannot be the ones that meet. Generous: what passes is measured
- * exactly. */
-static const double neighbour_tolerance = 1e-7;
 /* Separations of boxes this close, relative to the coordinates, differ by rounding
  * only. */
 static const double relative_rounding = 2e-15;
@@ -87,31 +83,28 @@ static void neighbour_range(const gap_core *core, const int edge[4],
 }
 
 static void try_edge_pair(const gap_core *a, const int edge_a[4],
-                          const gap_core *b, const int edge_b[4], double scale,
+                          const gap_core *b, const int edge_b[4],
                           gap_direction *best) {
   double along_a[3], along_b[3], n[3], back[3];
   vec3_subtract(along_a, a->corners[edge_a[1]], a->corners[edge_a[0]]);
   vec3_subtract(along_b, b->corners[edge_b[1]], b->corners[edge_b[0]]);
   vec3_cross(n, along_a, along_b);
-  double tolerance = neighbour_tolerance * scale * vec3_length(n);
-  if (!(tolerance > 0)) return;
 
+  // one whose neighbour is level is across a face, which is tried
   double low_a, high_a, low_b, high_b;
   neighbour_range(a, edge_a, n, &low_a, &high_a);
-  if (low_a < -tolerance && high_a > tolerance) return;
+  if (low_a < 0 && high_a > 0) return;
   neighbour_range(b, edge_b, n, &low_b, &high_b);
 
   vec3_negate(back, n);
-  if (low_a >= -tolerance && high_b <= tolerance)
-    gap_direction_try(a, b, n, best);
-  if (high_a <= tolerance && low_b >= -tolerance)
-    gap_direction_try(a, b, back, best);
+  if (low_a >= 0 && high_b <= 0) gap_direction_try(a, b, n, best);
+  if (high_a <= 0 && low_b >= 0) gap_direction_try(a, b, back, best);
 }
 
 /* Edges of boxes along one axis of each are across one direction. It is not looked at
  * where it is better by rounding at most. */
 static void try_box_edges(const gap_core *a, const gap_core *b,
-                          const box_pair *boxes, double scale, double rounding,
+                          const box_pair *boxes, double rounding,
                           gap_direction *best) {
   enum { ALONG_AN_AXIS = 4 };
   for (int i = 0; i < a->topology->n_edges; i += ALONG_AN_AXIS)
@@ -124,7 +117,7 @@ static void try_box_edges(const gap_core *a, const gap_core *b,
         continue;
       for (int k = 0; k < ALONG_AN_AXIS * ALONG_AN_AXIS; k++)
         try_edge_pair(a, a->topology->edges[i + k / ALONG_AN_AXIS], b,
-                      b->topology->edges[j + k % ALONG_AN_AXIS], scale, best);
+                      b->topology->edges[j + k % ALONG_AN_AXIS], best);
     }
 }
 
@@ -148,14 +141,13 @@ void gap_sat(const gap_core *a, const gap_core *b, double scale,
     box_pair boxes;
     measure_boxes(&boxes, a, b);
     try_faces(a, b, &boxes, rounding, best);
-    try_box_edges(a, b, &boxes, scale, rounding, best);
+    try_box_edges(a, b, &boxes, rounding, best);
     return;
   }
   try_faces(a, b, NULL, rounding, best);
   for (int i = 0; i < a->topology->n_edges; i++)
     for (int j = 0; j < b->topology->n_edges; j++)
-      try_edge_pair(a, a->topology->edges[i], b, b->topology->edges[j], scale,
-                    best);
+      try_edge_pair(a, a->topology->edges[i], b, b->topology->edges[j], best);
   if (a->topology->n_faces == 0 && b->topology->n_faces == 0)
     try_across(a, b, best);
 }
