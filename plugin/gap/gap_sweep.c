@@ -216,39 +216,34 @@ static double margin_of(const sweep *w, double to_cover) {
   return fmin(to_cover, fmax(4 * size, to_cover / 16));
 }
 
-/* The least that a value can come to on a way, from what it is at both ends; `sag`: the
- * way times the most that its rate changes on it. */
-static double lowest_between(double start, double end, double sag) {
-  double change = end - start;
-  if (fabs(change) >= sag / 2) return fmin(start, end);
-  return (start + end) / 2 - sag / 8 - change * change / (2 * sag);
+/* The share of a way up to which a value that starts above 0 cannot have come there,
+ * from what it is at both ends; `sag`: the way times the most that its rate changes on
+ * it. */
+static double share_above(double start, double end, double sag) {
+  double falls = start - end + sag / 2, root = falls * falls - 2 * sag * start;
+  return falls > 0 && root >= 0 ? 2 * start / (falls + sqrt(root)) : 1;
 }
 
 /* Shorten a way from a share so that the separation along a contact's normal does not
  * get below the aim on it: what it is at the end says more than the speed alone. */
 static int shorten(sweep *w, double share, double aim,
                    const gap_contact *contact, double *way) {
-  enum { TRIES = 32 };
-  const double SHORTER = 0.4;
+  const double SHORTER = 0.5;
   const double *n = contact->normal, tolerance = w->request->tolerance;
   double above = contact->gap - aim, rate = approach(w, share, n);
   double least = rate > 0 ? fmax(above, 0.5 * tolerance) / rate : INFINITY;
   double bend = rate_change(w), half = 0.5 * contact->gap, surface[3];
   vec3_copy(surface, contact->point);
   vec3_add_scaled(surface, contact->triangle[0] >= 0 ? half : -half, n);
-  for (int i = 0; *way > least && i < TRIES && !w->mesh_moves; i++) {
+  if (w->mesh_moves) *way = fmin(*way, least);
+  for (double safe = 0; *way > least && safe < SHORTER;) {
     double there = 0;
     int status = separation_along(w, n, surface, share + *way, &there);
     if (status != GAP_OK) return status;
-    there -= aim;
-    if (lowest_between(above, there, bend * *way * *way) >= -tolerance)
-      return GAP_OK;
-    // as far as the chord comes to the aim: what bends down comes further
-    double meets = *way * above / (above - there);
-    *way *= SHORTER;
-    if (meets > *way && there < 0) *way = meets;
+    safe = share_above(above + tolerance, there - aim + tolerance,
+                       bend * *way * *way);
+    *way = fmax(least, *way * fmin(fmax(safe, SHORTER), 1));
   }
-  *way = fmin(*way, least);
   return GAP_OK;
 }
 
