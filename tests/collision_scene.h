@@ -15,6 +15,9 @@ typedef struct scene {
   ode_mlcp_surface surface;
   dGeomID smooth; /* has no friction; or 0 */
   int calls;      /* of scene_collide */
+  /* two geoms, or 0, and the margins that it was given for them, m */
+  dGeomID watched[2];
+  double last_margin, widest_margin;
 } scene;
 
 static inline int scene_surface(void *context, dGeomID geom1, dGeomID geom2,
@@ -31,6 +34,9 @@ static inline int scene_collide(void *context, dWorldID world,
   scene *s = context;
   (void)world;
   s->calls++;
+  if (s->watched[0] != NULL)
+    s->last_margin = ode_mlcp_pair_margin(list, s->watched[0], s->watched[1]);
+  s->widest_margin = fmax(s->widest_margin, s->last_margin);
   return ode_mlcp_collide_space(list, s->space, scene_surface, s) ==
          ODE_MLCP_OK;
 }
