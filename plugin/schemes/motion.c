@@ -35,8 +35,8 @@ void motion_lead(const motion *from, motion *to, int n_bodies, double h) {
   }
 }
 
-/* Without it a gripper closes by another law, and houses of cards stay unsolved
- * (tests/test_schemes_world.c). */
+/* Without it a strong motor's jaw does not stop at what it closes on, and houses of cards
+ * stay unsolved (tests/test_schemes_world.c). */
 double motion_radius(const world_snapshot *world, const double v[], double h) {
   double fastest = world->gravity * h;
   for (int b = 0; b < world->n_bodies; b++)

@@ -128,7 +128,7 @@ static double way_apart(const world_snapshot *home, const host_contact *point,
 
 /* A contact on a face, or on an edge that two geoms share, has a normal that turns with
  * them. What has another is beyond an edge, where neighbours may go on: which ones, the
- * next step is told. */
+ * next step is told (tests/test_preload_floors.sh). */
 static bool has_left_face(const world_snapshot *home,
                           const world_contact *start, const host_contact *now,
                           const world_pose poses[]) {
