@@ -196,18 +196,6 @@ static bool best_direction(const component_problem *c, const mlcp_friction *set,
   return length > 0;
 }
 
-/* True if the set slides along what free flight says. */
-static bool slides_freely(const component_problem *c, const mlcp_friction *set,
-                          const edge_look *of, const double to[2]) {
-  const double ALONG = 2e-4; /* rad */
-  const mlcp_row *row = &c->problem.rows[set->first_row];
-  double free[2];
-  for (int d = 0; d < 2; d++)
-    free[d] = mlcp_row_free_rate(&c->problem, row + d) + row[d].bias;
-  return of->slides && fabs(free[0] * to[1] - free[1] * to[0]) <=
-                           ALONG * hypot(free[0], free[1]);
-}
-
 void component_edges_end(assembly *a, const component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   report->friction_defect =
@@ -220,7 +208,6 @@ void component_edges_end(assembly *a, const component_problem *c) {
     const edge_look of = look_at(&c->problem, &c->solution, rows->polygon);
     double to[2];
     if (!best_direction(c, rows->polygon, &of, to)) continue;
-    rows->guided = !slides_freely(c, rows->polygon, &of, to);
     for (int d = 0; d < 3; d++)
       rows->slip[d] =
           to[0] * rows->sliding_axis[0][d] + to[1] * rows->sliding_axis[1][d];

@@ -165,8 +165,8 @@ bool component_edges_follow(assembly *a, component_problem *c,
                             solver_report *solve);
 
 /** What friction took, and how far it is from Coulomb's law, to the report; and what the
- *  next step starts from: contacts that had to be turned keep the direction of their answer,
- *  until they slide along free flight again. */
+ *  next step starts from: contacts that had to be turned once keep the direction of their
+ *  answer. */
 void component_edges_end(assembly *a, const component_problem *c);
 
 #endif
