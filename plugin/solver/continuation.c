@@ -684,14 +684,10 @@ static bool lower_prox(continuation *c, descent *d, double before,
 static bool descend(continuation *c) {
   enum { MAX_STAGES = 40, MAX_FAILURES = 4, FEW = 3 };
   const bool curved = c->n_circles > 0;
-  const double near = 0.1; // from such a residual last digits are tried
   // where more rows than that ask for another state than they had, it was a heap's
   const double most_share = 0.1;
   const double most_work = 40; // factorisations: two interior points
   const double growth = 10;    // of prox
-  // times the residual before: a stage's answer is no nearer to a solution than its
-  // anchor; so much further off, slips had no digits left for its states
-  const double far_off = 100;
   solve_work *work = c->work;
   const box_problem *box = c->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
@@ -712,12 +708,12 @@ static bool descend(continuation *c) {
     bool ok = newton_stage(c, most_spent);
     if (c->gives_up) break;
     if (ok) take(c, work->kept_p);
-    if (ok && curved && work->residual < near) polish(c);
+    if (ok && curved) polish(c);
     if (curved && work->best_residual < 0.5 * halved) {
       halved = work->best_residual;
       most_spent = smaller_of(work->spent + most_work, work->budget);
     }
-    if (!ok || !(work->residual <= far_off * residual)) {
+    if (!ok || !isfinite(work->residual)) {
       if (++n_failures >= MAX_FAILURES || c->prox >= 1) break;
       descent.failed = c->prox;
       c->prox = larger_of(growth * c->prox, descent.by.of_residual * residual);
@@ -735,8 +731,7 @@ static bool descend(continuation *c) {
     if (work->residual <=
         (solve_work_has_few_limits(work) ? work->digits : work->target))
       break;
-    if (!isfinite(residual) || !lower_prox(c, &descent, before, residual))
-      break;
+    if (!lower_prox(c, &descent, before, residual)) break;
   }
   take(c, work->best_p);
   return work->residual <= work->target;
