@@ -1,6 +1,5 @@
 #include "solver/active_set.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -173,18 +172,13 @@ static int refine(solve_work *work, double p[]) {
 }
 
 bool active_set_correct(solve_work *work, int max_factorisations) {
-  enum { MAX_IDLE = 4 }; // turns in which the changes were not halved
   double *p = work->kept_p;
-  int least = INT_MAX / 2, n_idle = 0;
   memcpy(p, work->p, sizeof *p * (size_t)work->box.n_rows);
   for (int k = 0; k < max_factorisations; k++) {
     if (!active_set_factor(work, usual_prox)) return false;
     int n_changed = refine(work, p);
     if (work->residual <= work->target) return true;
     if (n_changed <= 0) return false;
-    n_idle = n_changed <= least / 2 ? 0 : n_idle + 1;
-    least = n_changed < least ? n_changed : least;
-    if (n_idle > MAX_IDLE) return false;
   }
   return false;
 }

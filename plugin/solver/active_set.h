@@ -34,7 +34,7 @@ bool active_set_factor(solve_work *work, double prox);
 void active_set_put_at_limits(solve_work *work, double p[]);
 
 /** From work->p and the active set that stands in work->state: correct it until
- *  the target is reached, or hardly fewer rows change from turn to turn.
+ *  the target is reached or no row changes.
  *  @return true when it is; else work->kept_p is the last point, which may be
  *          out of its limits. */
 bool active_set_correct(solve_work *work, int max_factorisations);

@@ -274,7 +274,7 @@ KERNEL double sum_products(const interior *in, const double step[N_WAYS]) {
 /* Whether after a step every s y is half to twice mu units. */
 KERNEL bool is_near_curve(const interior *in, const double step[N_WAYS],
                           double mu) {
-  const double least = 0.5, most = 2;
+  const double least = 0.5, most = 2; // of 1.2 to 8 any will do
   for (int i = 0; i < in->n_groups; i++) {
     const row_group *g = &in->groups[i];
     for (int side = LOW; side <= HIGH; side++) {
@@ -473,7 +473,7 @@ static double make_step(const double products[N_WAYS], double a,
  * of that as stays inside.
  * @return false when there is none, or numbers run out. */
 static bool advance_along(interior *in) {
-  enum { HALVINGS = 12 };
+  enum { HALVINGS = 12 }; // drawn worlds and bins: 7 degraded, with three 10
   double products[N_WAYS], step[N_WAYS], taken[N_WAYS], grows = 0;
   if (!factor_point(in)) return false;
   int sign = body_blocks_sign(&in->work->blocks);

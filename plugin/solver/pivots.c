@@ -152,9 +152,9 @@ KERNEL void step(path *c, double length) {
 }
 
 /* Rooms and speeds of all limits; the speed is 0 where there is no limit. @return how far it is to the first, with the noise. */
-KERNEL double find_limits(path *c, double *fastest) {
+KERNEL double find_limits(path *c) {
   const box_problem *box = c->box;
-  four longest = four_of(INFINITY), most = four_of(0), none = most;
+  four longest = four_of(INFINITY), none = four_of(0);
   for (int i = 0; 4 * i < box->n_rows; i++) {
     four p = *(const four *)(c->p + 4 * i), dp = *(const four *)(c->dp + 4 * i);
     four w = *(const four *)(c->w + 4 * i), dw = *(const four *)(c->dw + 4 * i);
@@ -181,18 +181,17 @@ KERNEL double find_limits(path *c, double *fastest) {
       four time =
           four_where(speed[k] > none, (room[k] + c->noise) / speed[k], longest);
       longest = smaller_four(time, longest);
-      most = larger_four(most, speed[k]);
       c->space.rooms[2 * i + k] = room[k];
       c->space.speeds[2 * i + k] = speed[k];
     }
   }
-  *fastest = largest_of_four(most);
   return -largest_of_four(-longest);
 }
 
 /* Of the limits within `longest` the fastest, of equally fast ones the first;
- * -1 where none is faster than `least`. */
-KERNEL int choose_limit(const path *c, double longest, double least) {
+ * -1 where there is none. */
+KERNEL int choose_limit(const path *c, double longest) {
+  double least = 0;
   int best = -1;
   for (int i = 0; 4 * i < c->box->n_rows; i++) {
     four_mask near[2];
@@ -235,10 +234,8 @@ static void run_pass_any(path *c, pass_kind pass, double length) {
 
 /* A limit is known by twice its row, and one more for the high one. */
 KERNEL int nearest_limit(path *c) {
-  const double least_speed = 1e-11; // of the fastest: below it is rounding
-  double fastest, longest = find_limits(c, &fastest);
-  return longest < INFINITY ? choose_limit(c, longest, least_speed * fastest)
-                            : -1;
+  double longest = find_limits(c);
+  return longest < INFINITY ? choose_limit(c, longest) : -1;
 }
 
 WIDE static int nearest_limit_wide(path *c) { return nearest_limit(c); }
@@ -458,11 +455,10 @@ static void start_path(path *c) {
 }
 
 static bool follow(path *c, long max_pivots) {
-  const double too_far = 10; // a path from a guess does not return from there
   solve_work *work = c->work;
   if (!refresh(c)) return false;
   find_direction(c);
-  for (long k = 0; k < max_pivots && c->t < too_far; k++) {
+  for (long k = 0; k < max_pivots; k++) {
     double length;
     if (!solve_work_spend(work, work->cost.pivot)) return false;
     int which = first_limit(c, &length), row = which / 2;
