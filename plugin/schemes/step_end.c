@@ -209,7 +209,8 @@ static void correct_body(const second_order *s, motion *to, int b,
 }
 
 bool step_end_correct(second_order *s, world_snapshot *at, motion *to) {
-  double h = s->step->step_size;
+  const double MOST_TURN = 0.5; /* rad: rows hold for small turns */
+  double h = s->step->step_size, turn = 0;
   int n = s->home.n_bodies;
   if (s->rule->conserves) conserving_leave_small_errors(at);
   if (!(at->erp > 0) || !anything_to_correct(at)) return true;
@@ -219,6 +220,8 @@ bool step_end_correct(second_order *s, world_snapshot *at, motion *to) {
   request.v = s->x_free;
   if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
   const double *u = assembly_x(s->base.assembly);
+  for (int b = 0; b < n; b++) turn = fmax(turn, h * vec3_length(u + 6 * b + 3));
+  if (turn > MOST_TURN) h *= MOST_TURN / turn;
   for (int b = 0; b < n; b++)
     if (!s->home.bodies[b].kinematic) correct_body(s, to, b, u + 6 * b, h);
   return true;
