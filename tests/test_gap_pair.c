@@ -295,6 +295,45 @@ static void test_round_hulls(void) {
   }
 }
 
+/* Boxes given by their corners are no deeper in one another than boxes, however thin and
+ * nearly parallel they are. */
+static void test_thin_hulls(void) {
+  static const unsigned polygons[] = {4, 0, 1, 3, 2, 4, 4, 6, 7, 5,
+                                      4, 0, 4, 5, 1, 4, 2, 3, 7, 6,
+                                      4, 0, 2, 6, 4, 4, 1, 5, 7, 3};
+  const char *fault;
+  double most = 0;
+  oracle_seed(8);
+  for (int i = 0; i < 16 * poses; i++) {
+    gap_shape box[2], convex[2];
+    gap_hull hulls[2];
+    gap_contact of_boxes, of_hulls;
+    double points[8][3], thin = pow(10, oracle_uniform(-5, -3));
+    for (int side = 0; side < 2; side++) {
+      oracle_shape(GAP_BOX, 1, NULL, &box[side]);
+      box[side].size[2] *= thin;
+      for (int k = 0; k < 24; k++)
+        points[k / 3][k % 3] =
+            ((k / 3 >> (2 - k % 3)) & 1 ? 0.5 : -0.5) * box[side].size[k % 3];
+      CU_ASSERT_FATAL(gap_hull_make(&hulls[side], &memory_from_malloc,
+                                    points[0], 8, polygons, 6, &fault) == 0);
+    }
+    parallel_pose(&box[0], &box[1]);
+    move_to_gap(&box[0], &box[1], -thin * pow(10, oracle_uniform(-6, -0.5)));
+    for (int side = 0; side < 2; side++) {
+      convex[side] = box[side];
+      convex[side].kind = GAP_CONVEX;
+      convex[side].hull = &hulls[side];
+    }
+    gap_pair(&scratch, &box[0], &box[1], INFINITY, 0, &of_boxes, 1);
+    gap_pair(&scratch, &convex[0], &convex[1], INFINITY, 0, &of_hulls, 1);
+    most = fmax(most, of_boxes.gap - of_hulls.gap);
+    for (int side = 0; side < 2; side++)
+      gap_hull_release(&hulls[side], &memory_from_malloc);
+  }
+  CU_ASSERT(most < 1e-13);
+}
+
 static void test_far_from_origin(void) {
   static const double targets[] = {0.1, 1e-3, -1e-3};
   check_all_pairs(far_pose, "far from origin", targets, 3, false);
@@ -736,6 +775,7 @@ int main(void) {
       {"overlapping", test_overlapping},
       {"parallel", test_parallel},
       {"round hulls", test_round_hulls},
+      {"thin hulls", test_thin_hulls},
       {"far from the origin", test_far_from_origin},
       {"size ratio", test_size_ratio},
       {"corner on corner", test_corner_on_corner},

@@ -12,15 +12,17 @@ static const double curved_tolerance = 1e-13;
 static const double curved_enough = 1e-11;
 
 /* One with room has volume and any number of edges: the search over all sides is exact
- * in as many rounds as it meets corners ("round hulls"). */
+ * in as many rounds as it meets corners ("round hulls"), but where facets get slim ("thin
+ * hulls"). */
 static double settle_polytopes(const gap_core *a, const gap_core *b,
                                double scale, double upper, gap_phi *phi) {
   if (upper - phi->best.separation <= rounding * scale) return upper;
-  if (a->room != NULL || b->room != NULL)
-    return fmin(upper, gap_expand(a, b, scale, rounding, &phi->best));
+  bool grown = a->room != NULL || b->room != NULL;
+  if (grown) upper = fmin(upper, gap_expand(a, b, scale, rounding, &phi->best));
+  if (upper - phi->best.separation <= rounding * scale) return upper;
   gap_sat(a, b, scale, &phi->best);
-  // where they overlap, no other direction can be better
-  return fmin(upper, phi->best.separation);
+  // where they overlap, no other direction can be better: but hulls may be bent
+  return grown ? upper : fmin(upper, phi->best.separation);
 }
 
 static double settle_curved(const gap_core *a, const gap_core *b, double scale,
