@@ -650,8 +650,6 @@ static bool rest_in_first_order(event_state *w, double *remaining) {
 
 static bool run_substeps(event_state *w) {
   const scheme_step *step = w->s.step;
-  w->sweep.queries = 0;
-  w->sweep.work = 0;
   if (!events_look_for_fast(w)) return false;
   const ode_mlcp_options *options = step->options;
   double remaining = step->step_size;
@@ -759,8 +757,6 @@ static void start_step(event_state *w) {
 
 static void fill_report(event_state *w) {
   ode_mlcp_report *report = event_report(w);
-  report->sweep_queries += w->sweep.queries;
-  report->solver_work += w->sweep.work; /* of what was held */
   report->contacts = 0;
   for (int k = 0; k < w->s.here->contacts.n; k++)
     report->contacts += w->s.here->contacts.items[k].active &&

@@ -84,11 +84,14 @@ bool events_hold(event_state *w) {
   to.v = w->way_v;
   if (!sweeps(w)) return true;
   motion_lead(&from, &to, n, h);
-  if (!step_sweep_hold(&w->sweep, &way, w->held_shares, &n_held))
+  ode_mlcp_report *report = event_report(w);
+  double left = w->s.step->options->budget - report->solver_work;
+  if (!step_sweep_hold(&w->sweep, &way, left, w->held_shares, &n_held))
     return outcome_no_memory(w->s.step->out);
+  step_sweep_report(&w->sweep, report);
   (void)step_sweep_keep(&way, w->held_shares, w->now.v, 0, (unsigned)n,
                         w->next.v);
-  event_report(w)->held += n_held;
+  report->held += n_held;
   return true;
 }
 
@@ -128,12 +131,8 @@ static bool sweep_fast(event_state *w, double together, double *share) {
   double left = 0.5 * w->s.step->options->budget - report->solver_work;
   if (!step_sweep_first(&w->sweep, &way, left, touch, w, together, share))
     return outcome_no_memory(w->s.step->out);
-  report->solver_work += w->sweep.work;
-  if (w->sweep.work > left) {
-    w->crowded = true;
-    report->not_converged = 1;
-  }
-  w->sweep.work = 0;
+  w->crowded |= w->sweep.work >= left;
+  step_sweep_report(&w->sweep, report);
   return true;
 }
 

@@ -419,7 +419,9 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
                          .to = &s->to,
                          .contacts = step->contacts,
                          .seconds = step->step_size};
-  if (!step_sweep_hold(&s->sweep, &way, s->shares, &n_held))
+  if (!step_sweep_hold(&s->sweep, &way,
+                       step->options->budget - step->out->report.solver_work,
+                       s->shares, &n_held))
     return outcome_no_memory(step->out);
   for (;;) {
     for (int b = 0; b < n; b++)
@@ -432,6 +434,7 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
       return outcome_no_memory(step->out);
     if (n_turned == 0) break;
   }
+  step_sweep_report(&s->sweep, &step->out->report);
   return true;
 }
 
@@ -503,8 +506,6 @@ static void fill_report(const stewart_trinkle *s, ode_mlcp_report *report) {
   for (int k = 0; k < s->home.n_joints; k++)
     report->linearised |=
         s->home.joints[k].contact >= 0 && !s->home.joints[k].from_source;
-  report->sweep_queries += s->sweep.queries;
-  report->solver_work += s->sweep.work;
   report->contacts = report->contacts_new = 0;
   for (int k = 0; k < s->problem.contacts.n; k++) {
     const world_contact *contact = &s->problem.contacts.items[k];
@@ -523,8 +524,6 @@ static bool solve_st(void *state, scheme_step *step) {
     return false;
   for (int b = 0; b < s->home.n_bodies; b++)
     memcpy(s->v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
-  s->sweep.queries = 0;
-  s->sweep.work = 0;
   s->recent = step->memory;
   if (!iterate(s, step) || !recall(s, step, step->memory)) return false;
   fill_report(s, &step->out->report);

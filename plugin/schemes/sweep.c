@@ -393,16 +393,22 @@ static void set_mover(step_sweep *sweep, int b, const sweep_way *way,
   mover->twisting = change[1];
 }
 
-/* Where a pair gets lower by `depth` than at its start, or than nothing.
- * @param most  what may be added to sweep->work */
+/* What a failed step asked for counts no more. */
+static void begin(step_sweep *sweep, double most) {
+  sweep->queries = 0;
+  sweep->work = 0;
+  sweep->end = most;
+}
+
+/* Where a pair gets lower by `depth` than at its start, or than nothing. */
 static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
-                double most, double depth, double tolerance) {
+                double depth, double tolerance) {
   const double n_fast = fmax(sweep->n_fast, 1);
   gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
                               .extent = {pair->extent[0], pair->extent[1]},
                               .depth = depth,
                               .tolerance = tolerance,
-                              .most = most * n_fast};
+                              .most = (sweep->end - sweep->work) * n_fast};
   for (int side = 0; side < 2; side++)
     set_mover(sweep, pair->body[side], way, &sought.mover[side]);
   int status = gap_sweep(sweep->gaps, &sought, &pair->found);
@@ -425,7 +431,7 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
 /* The place where a pair meets. */
 static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   double depth = held_depth(pair, way->contacts->function != NULL);
-  int status = seek(sweep, pair, way, INFINITY, depth,
+  int status = seek(sweep, pair, way, depth,
                     depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass */
   if (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart)
@@ -481,9 +487,10 @@ static int take_shares(const step_sweep *sweep, double shares[]) {
   return n_held;
 }
 
-bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double shares[],
-                     int *n_held) {
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double most,
+                     double shares[], int *n_held) {
   *n_held = 0;
+  begin(sweep, most);
   for (int b = 0; b < way->n_bodies; b++) shares[b] = 1;
   if (!step_sweep_find(sweep, way)) return false;
   if (sweep->n_fast == 0) return true;
@@ -585,7 +592,7 @@ static int hold_turned(step_sweep *sweep, const sweep_way *way,
   if (status != GAP_OK || !known) return status;
   for (int side = 0; side < 2; side++)
     inner = fmin(inner, inner_of(&pair.extent[side]));
-  status = seek(sweep, &pair, way, INFINITY, 0, 1e-9 * inner);
+  status = seek(sweep, &pair, way, 0, 1e-9 * inner);
   if (status != GAP_OK) return status;
   bool touches = pair.found.start_gap <= HAIR_BESIDE;
   if (!touches && (!pair.found.hits || pair.found.ran_out)) return GAP_OK;
@@ -628,7 +635,7 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
                       const void *context, double close, double *share) {
   /* m: gaps of cylinders are off by so much; what goes below by more does not part */
   const double KNOWN = 1e-10, ROUNDING = 4e-16;
-  const double end = sweep->work + most;
+  begin(sweep, most);
   *share = INFINITY;
   for (int i = 0; i < sweep->n_pairs; i++) {
     sweep_pair *pair = &sweep->pairs[i];
@@ -640,8 +647,7 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
             fmax(far, vec3_length(way->from->poses[pair->body[side]].position));
     double tolerance = fmax(KNOWN, ROUNDING * far), depth = 2 * tolerance;
     if (!pair->apart) depth = fmax(depth, held_depth(pair, false));
-    if (seek(sweep, pair, way, end - sweep->work, depth, tolerance) != GAP_OK)
-      return false;
+    if (seek(sweep, pair, way, depth, tolerance) != GAP_OK) return false;
     /* one that slides along another without an end is no event */
     pair->found.hits &= !pair->found.ran_out;
     if (pair->found.hits) *share = fmin(*share, pair->found.share);
@@ -669,6 +675,14 @@ double step_sweep_turning(const step_sweep *sweep, const sweep_way *way) {
       fastest = fmax(fastest, vec3_length(way->from->v + 6 * b + 3));
     }
   return fastest;
+}
+
+void step_sweep_report(step_sweep *sweep, ode_mlcp_report *report) {
+  report->sweep_queries += sweep->queries;
+  report->solver_work += sweep->work;
+  report->not_converged |= sweep->queries > 0 && sweep->work >= sweep->end;
+  sweep->queries = 0;
+  sweep->work = 0;
 }
 
 void step_sweep_release(step_sweep *sweep) {

@@ -29,10 +29,11 @@ typedef struct step_sweep {
   int *component;     /* [n_bodies] sets of what joints tie together */
   serial_table index; /* of bodies */
   int n_fast;
-  /* since they were set to 0: */
+  /* since they were asked for, or reported: */
   int queries; /* gaps asked for, */
   double work; /* and convex pieces looked at for them, over n_fast: in units of
                   solver_work, as a body takes about so much of a factorisation */
+  double end;  /* the most of it */
 } step_sweep;
 
 /** A way of bodies within a step. */
@@ -62,13 +63,15 @@ bool step_sweep_find(step_sweep *sweep, const sweep_way *way);
  * Find where bodies meet what they would pass through, and note pairs as step_sweep_find
  * does.
  *
+ * @param most    work that may be done, beyond one question a pair: then bodies are held
+ *                as far as they were seen to meet nothing
  * @param shares  [n_bodies] out: the part of its way after which a body is to be held,
  *                1 for most
  * @param n_held  out: how many are less
  * @return false where memory ran out.
  */
-bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double shares[],
-                     int *n_held);
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double most,
+                     double shares[], int *n_held);
 
 /**
  * Find what bodies that move together keep of their change of velocity where some of them
@@ -106,8 +109,8 @@ bool step_sweep_find_turned(step_sweep *sweep, const sweep_way *way,
  * The first time that bodies which are apart come to touch on their way, or others go
  * as deep into each other as they are held.
  *
- * @param most    what may be added to sweep->work, beyond one question a pair: of what
- *                was not seen to the end it is not known that it meets
+ * @param most    work that may be done, beyond one question a pair: of what was not seen
+ *                to the end it is not known that it meets
  * @param touch   whether two bodies (indices in home, -1 the world) are in touch
  *                already: where they do, another part of them may pass
  * @param share   out: of the way; INFINITY: none do
@@ -129,6 +132,9 @@ sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other);
 /** rad/s: the fastest turning of a body whose turning alone may carry it past
  *  another. */
 double step_sweep_turning(const step_sweep *sweep, const sweep_way *way);
+
+/** Add what was asked to a step's report: `not_converged` where that was all it might. */
+void step_sweep_report(step_sweep *sweep, ode_mlcp_report *report);
 
 void step_sweep_release(step_sweep *sweep);
 

@@ -536,7 +536,11 @@ static bool hold_what_would_pass(world_stepper *stepper) {
                          .to = &stepper->to,
                          .contacts = &stepper->contacts,
                          .seconds = stepper->step_size};
-  if (!step_sweep_hold(&stepper->sweep, &way, stepper->shares, &stepper->held))
+  double spent = 0; /* by the island that took most, as it is reported */
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    spent = fmax(spent, stepper->islands[i].out.report.solver_work);
+  if (!step_sweep_hold(&stepper->sweep, &way, stepper->options.budget - spent,
+                       stepper->shares, &stepper->held))
     return false;
   for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++)
     hold_island(stepper, &way, stepper->islands[i].first_body,
@@ -548,8 +552,7 @@ static bool hold_what_would_pass(world_stepper *stepper) {
  * met by another. */
 static void start_commit(world_stepper *stepper) {
   stepper->swept = true;
-  stepper->sweep.queries = stepper->held = 0;
-  stepper->sweep.work = 0;
+  stepper->held = 0;
   set_velocities(stepper);
   if (!sweeps(stepper)) return;
   outcome *out = &stepper->islands[0].out;
@@ -606,8 +609,7 @@ static void sum_reports(world_stepper *stepper) {
     report_add(sum, &stepper->islands[i].out.report, false);
   sum->islands = (int)stepper->n_islands;
   if (stepper->swept) {
-    sum->sweep_queries += stepper->sweep.queries;
-    sum->solver_work += stepper->sweep.work;
+    step_sweep_report(&stepper->sweep, sum);
     sum->held += stepper->held;
   }
 }
