@@ -463,6 +463,25 @@ static void test_logs_share_a_stretch(void) {
   }
 }
 
+/* Capsules in a line, apart and in each other, end to end: neither lies on the other. */
+static void test_rods_in_a_line(void) {
+  for (int k = 0; k < 6; k++) {
+    const double gap = 0.02 * k - 0.05;
+    const gap_shape lower = {.kind = GAP_CAPSULE,
+                             .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                             .size = {0.1, 2}};
+    gap_shape upper = lower;
+    gap_contact contacts[GAP_PAIR_ROOM];
+    upper.position[2] = 2.2 + gap;
+    CU_ASSERT_EQUAL_FATAL(
+        gap_pair(&scratch, &upper, &lower, 0.1, 0, contacts, GAP_PAIR_ROOM), 1);
+    CU_ASSERT_DOUBLE_EQUAL(contacts[0].gap, gap, 1e-14);
+    for (int i = 0; i < 3; i++)
+      CU_ASSERT_DOUBLE_EQUAL(contacts[0].point[i], i == 2 ? 1.1 + gap / 2 : 0,
+                             1e-8);
+  }
+}
+
 /* A cube whose faces are cut into four touches where one of whole faces does, however it
  * is turned: corners on edges and in faces are none of its outline. */
 static void test_faces_that_are_cut(void) {
@@ -782,6 +801,7 @@ int main(void) {
       {"corner on edge", test_corner_on_edge},
       {"lines in one", test_lines_in_one},
       {"logs share a stretch", test_logs_share_a_stretch},
+      {"rods in a line", test_rods_in_a_line},
       {"faces that are cut", test_faces_that_are_cut},
       {"on a plane", test_on_plane},
       {"checks notice", test_checks_notice},
