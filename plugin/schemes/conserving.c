@@ -16,13 +16,12 @@ static const double SMALL_ERROR = 1e-6;
 
 /* A row of a joint over the rounds of a step. */
 struct joint_row_state {
-  bool holds;        /* rigid, without bounds: it has a surface to end on */
-  bool positional;   /* its error was seen to be other than 0 */
-  double target;     /* velocity asked for, m/s or rad/s */
-  double error;      /* at the start, */
-  double kept;       /* and the part of it that stays */
-  double impulse;    /* of the round before, */
-  double compliance; /* which counts from it */
+  bool holds;      /* rigid, without bounds: it has a surface to end on */
+  bool positional; /* its error was seen to be other than 0 */
+  double target;   /* velocity asked for, m/s or rad/s */
+  double error;    /* at the start, */
+  double kept;     /* and the part of it that stays */
+  double impulse;  /* of the round before, from which its compliance counts */
 };
 
 /* --- rows of joints --------------------------------------------------------- */
@@ -244,7 +243,6 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
                !goes_straight(before->rows.J[i], after->rows.J[i]);
     if (turns[i]) r[i] = -(error - state->kept) / h;
     *rhs += compliance * state->impulse;
-    state->compliance = compliance;
     rows->rows.cfm[i] = compliance * h;
     rows->soft[i] = true; /* as it stands */
     rows->correction[i] = 0;
@@ -278,20 +276,15 @@ static void keep_pressed(second_order *s) {
   }
 }
 
-double conserving_keep_impulses(second_order *s) {
-  double slip = 0;
+void conserving_keep_impulses(second_order *s) {
   for (int j = 0; j < s->home.n_joints; j++) {
     int rows = s->middle.joints[j].rows;
     for (unsigned i = 0; rows >= 0 && i < s->middle.joint_rows[rows].rows.count;
-         i++) {
-      joint_row_state *state = &s->row_states[6 * rows + (int)i];
-      double impulse = assembly_joint_impulse(s->base.assembly, j, i);
-      slip = fmax(slip, state->compliance * fabs(impulse - state->impulse));
-      state->impulse = impulse;
-    }
+         i++)
+      s->row_states[6 * rows + (int)i].impulse =
+          assembly_joint_impulse(s->base.assembly, j, i);
   }
   keep_pressed(s);
-  return slip;
 }
 
 /* J: what rows that hold brought in the last round. What takes an error away counts: rows

@@ -15,10 +15,8 @@ bool conserving_prepare(second_order *s, const motion *from, double h);
 bool conserving_renew_joints(second_order *s, const motion *from,
                              const motion *to, double h);
 
-/** The next round's compliances count from the impulses of the last.
- *  @return m/s or rad/s: the most that a row of a joint gave way by its. A round that
- *          begins from that slip changes nothing, and has it all the same. */
-double conserving_keep_impulses(second_order *s);
+/** The next round's compliances count from the impulses of the last. */
+void conserving_keep_impulses(second_order *s);
 
 /** The energy that a step whose rounds did not settle may end with: what it began with and
  *  the work of forces, motors and friction, but none that rows which hold brought. */

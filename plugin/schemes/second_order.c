@@ -559,14 +559,9 @@ static bool build_round(second_order *s, world_snapshot *at, const motion *from,
          (!s->rule->conserves || conserving_renew_joints(s, from, to, h));
 }
 
-/* How much a round changed the velocities. */
-typedef struct round_change {
-  double share;   /* of the fastest */
-  double fastest; /* m/s or rad/s */
-} round_change;
-
-/* Take over the round's velocities. */
-static round_change take_over(second_order *s, double h) {
+/* Take over the round's velocities.
+ * @return the part of the fastest by which they changed */
+static double take_over(second_order *s, double h) {
   const double *x = assembly_x(s->base.assembly);
   const double ROUNDING = real_roundings(1e-15);
   double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
@@ -583,9 +578,7 @@ static round_change take_over(second_order *s, double h) {
       most[half] = fmax(most[half], vec3_length(x + at));
       if (!s->home.bodies[b].kinematic) vec3_copy(s->u + at, x + at);
     }
-  return (round_change){
-      fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow)),
-      fmax(most[0], most[1]) + slow};
+  return fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow));
 }
 
 /* Rounds until nothing changes, or the rule's are over. Those of a rule that does not
@@ -626,16 +619,14 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     if (!solved) return false;
     double work = turned && over ? turned_work(s, h) : 0;
 
-    round_change change = take_over(s, h);
+    double change = take_over(s, h);
     /* from what is no answer no round comes to one */
     if (assembly_stopped(s->base.assembly) > 0) break;
     bool taut = turns && find_taut(s, at, h);
     bool aimed = round == 1 && aim(s, at, energy);
-    double slip = conserves ? conserving_keep_impulses(s) : 0;
-    bool settled =
-        !aimed && ((!conserves && !taut) || (change.share <= SETTLED &&
-                                             slip <= SETTLED * change.fastest));
-    settled |= change.share < OF_SOLVES * SETTLED && change.share > 0.5 * last;
+    if (conserves) conserving_keep_impulses(s);
+    bool settled = !aimed && (change <= SETTLED || (!conserves && !taut));
+    settled |= change < OF_SOLVES * SETTLED && change > 0.5 * last;
     again = !settled && !over;
     turned = again && taut && !conserves;
     if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
@@ -643,7 +634,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
         conserves
             ? !settled
             : work > BROUGHT * fmax(energy, second_order_energy(s, from, s->u));
-    last = change.share;
+    last = change;
     report->rounds = round > report->rounds ? round : report->rounds;
   }
   if (conserves && s->unsettled) s->allowed = conserving_energy(s, from);
