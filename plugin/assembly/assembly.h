@@ -22,8 +22,7 @@ assembly *assembly_create(const memory_source *source);
 /** Before its pool is released; NULL is fine. */
 void assembly_destroy(assembly *a);
 
-/** Solves of the last request without an answer: that ended with their budget, or at all
- *  where another takes their place. */
+/** Solves of the last request that ended with their budget, without an answer. */
 int assembly_stopped(const assembly *a);
 
 /** m/s: a slip below has no direction, under this gravity and step. */

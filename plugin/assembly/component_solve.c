@@ -178,9 +178,8 @@ bool component_solve(assembly *a, component_problem *c) {
                         problem->n_bodies, problem->n_rows, fault);
   report->solves++;
   component_edges_end(a, c);
-  bool replaced = a->request.replaced && solve.status == SOLVER_DEGRADED;
-  a->n_stopped += replaced || solve.stopped;
-  if (!replaced) count_solve(report, &solve);
+  a->n_stopped += solve.stopped;
+  if (!(solve.stopped && a->request.replaced)) count_solve(report, &solve);
   double softness = a->request.options->softness;
   if (softness > 0)
     report->given_way =

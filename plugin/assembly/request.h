@@ -78,8 +78,8 @@ typedef struct assembly_request {
   bool again; /* the rows of the last solve with other numbers: the guess is its
                   impulses */
   bool
-      replaced; /* a solve without an answer is not counted: another takes its place,
-                   for which half of the budget is left */
+      replaced; /* where the budget ends a solve, another takes its place, for which
+                    half of the budget is left: it is not counted */
   bool
       second_order; /* a scheme that aims the edges of slipping contacts itself,
                         and solves in rounds from the last one's impulses */

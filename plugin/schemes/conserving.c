@@ -6,7 +6,6 @@
 #include "common/six.h"
 #include "common/vec3.h"
 #include "gap/real.h"
-#include "schemes/second_order.h"
 #include "world/rotation.h"
 
 /* m, rad: joint errors up to this are taken away by a whole step itself; larger ones
@@ -306,8 +305,8 @@ static double brought(const second_order *s) {
 }
 
 double conserving_energy(const second_order *s, const motion *from) {
-  double energy = second_order_energy(s, from, from->v) +
-                  second_order_energy(s, from, from->carry) - brought(s);
+  double energy = motion_energy(&s->home, from, from->v) +
+                  motion_energy(&s->home, from, from->carry) - brought(s);
   for (int b = 0; b < s->home.n_bodies; b++) {
     double change[6], impulse[6];
     const double *u = s->u + 6 * b;

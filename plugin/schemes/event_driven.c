@@ -568,21 +568,21 @@ static void cut_energy(event_state *w) {
   const double ROUNDING = 1e-9, most = (1 + ROUNDING) * w->s.allowed;
   size_t n = 6 * (size_t)w->s.home.n_bodies;
   double *from = w->struck; /* as they turn with their bodies */
-  double *v = w->next.v, end = second_order_energy(&w->s, &w->next, v);
+  double *v = w->next.v, end = motion_energy(&w->s.home, &w->next, v);
   w->s.unsettled = false;
-  if (end + second_order_energy(&w->s, &w->next, w->next.carry) <= most) return;
+  if (end + motion_energy(&w->s.home, &w->next, w->next.carry) <= most) return;
   memset(w->next.carry, 0, n * sizeof *w->next.carry);
   if (end <= most) return;
   memcpy(from, w->now.v, n * sizeof *from);
   for (int b = 0; b < w->s.home.n_bodies; b++)
     world_pose_turn_along(&w->now.poses[b], &w->next.poses[b],
                           from + 6 * b + 3);
-  double low = second_order_energy(&w->s, &w->next, from);
+  double low = motion_energy(&w->s.home, &w->next, from);
   double slower = sqrt(fmax(fmin(most / low, 1), 0));
   for (size_t i = 0; i < n; i++) from[i] *= slower;
   low *= slower * slower;
   for (size_t i = 0; i < n; i++) v[i] -= from[i];
-  double bend = second_order_energy(&w->s, &w->next, v);
+  double bend = motion_energy(&w->s.home, &w->next, v);
   double share = way_below(low, end, bend, w->s.allowed);
   for (size_t i = 0; i < n; i++) v[i] = from[i] + share * v[i];
 }

@@ -175,3 +175,26 @@ double cubic_first_descent(double g0, double s0, double g1, double s1) {
       return find_descent(g0, s0, g1, s1, ends[i], ends[i + 1]);
   return INFINITY;
 }
+
+double motion_spin_energy(const host_body *home, const world_pose *pose,
+                          const double w[3]) {
+  const world_pose start = world_pose_of(home);
+  double in_home[3], momentum[3];
+  vec3_copy(in_home, w);
+  world_pose_turn_along(pose, &start, in_home);
+  mat3_apply(momentum, home->inertia, in_home);
+  return vec3_dot(momentum, in_home) / 2;
+}
+
+double motion_energy(const world_snapshot *home, const motion *at,
+                     const double v[]) {
+  double sum = 0;
+  for (int b = 0; b < home->n_bodies; b++) {
+    const host_body *body = &home->bodies[b];
+    const double *of = v + 6 * b;
+    if (world_is_dynamic(home, b))
+      sum += body->mass * vec3_dot(of, of) / 2 +
+             motion_spin_energy(body, &at->poses[b], of + 3);
+  }
+  return sum;
+}

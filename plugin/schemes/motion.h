@@ -57,4 +57,12 @@ double motion_radius(const world_snapshot *world, const double v[], double h);
  *  at 0 counts where the slope is down. */
 double cubic_first_descent(double g0, double s0, double g1, double s1);
 
+/** The energy of velocities v [6 n_bodies] of home's bodies at the poses of `at`: J. */
+double motion_energy(const world_snapshot *home, const motion *at,
+                     const double v[]);
+
+/** J: of a body's angular velocity w at a pose. */
+double motion_spin_energy(const host_body *home, const world_pose *pose,
+                          const double w[3]);
+
 #endif

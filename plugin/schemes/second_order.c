@@ -410,29 +410,6 @@ static bool aim(second_order *s, world_snapshot *at, double energy) {
 
 /* --- a step --------------------------------------------------------------- */
 
-double second_order_spin_energy(const host_body *home, const world_pose *pose,
-                                const double w[3]) {
-  const world_pose start = world_pose_of(home);
-  double in_home[3], momentum[3];
-  vec3_copy(in_home, w);
-  world_pose_turn_along(pose, &start, in_home);
-  mat3_apply(momentum, home->inertia, in_home);
-  return vec3_dot(momentum, in_home) / 2;
-}
-
-double second_order_energy(const second_order *s, const motion *at,
-                           const double v[]) {
-  double sum = 0;
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    const host_body *home = &s->home.bodies[b];
-    const double *of = v + 6 * b;
-    if (world_is_dynamic(&s->home, b))
-      sum += home->mass * vec3_dot(of, of) / 2 +
-             second_order_spin_energy(home, &at->poses[b], of + 3);
-  }
-  return sum;
-}
-
 /* The inertia of a body turns with it from the middle, where the step has it, to the
  * end. That does no work: w+ becomes as long as the energy at the start and the work
  * of the step's torques over its mean turn make it, by a part of third order. Else a
@@ -454,9 +431,9 @@ static void turn_with_inertia(const second_order *s, const host_body *middle,
   vec3_cross(free, L, w); /* less the gyroscopic, which does no work itself */
   mat3_apply(coupled, s->gyroscopic + 9 * b, change);
   for (int i = 0; i < 3; i++) torque[i] -= h * (free[i] + coupled[i] / 2);
-  double before = second_order_spin_energy(home, &from->poses[b], w);
+  double before = motion_spin_energy(home, &from->poses[b], w);
   double energy = fmax(before + vec3_dot(torque, mean), 0);
-  double now = second_order_spin_energy(home, &to->poses[b], w_plus);
+  double now = motion_spin_energy(home, &to->poses[b], w_plus);
   if (now <= energy + RESOLVED * fmax(before, energy)) return;
   for (int i = 0; i < 3; i++) w_plus[i] *= sqrt(energy / now);
   s->step->out->report.not_converged = 1;
@@ -587,7 +564,7 @@ static double take_over(second_order *s, double h) {
 static bool settle(second_order *s, world_snapshot *at, const motion *from,
                    double h, motion *to) {
   const bool conserves = s->rule->conserves;
-  const double energy = second_order_energy(s, from, from->v);
+  const double energy = motion_energy(&s->home, from, from->v);
   const size_t n = (size_t)s->home.n_bodies;
   ode_mlcp_report *report = &s->step->out->report;
   /* sizes of a step are compared by one and the same method */
@@ -631,9 +608,9 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     turned = again && taut && !conserves;
     if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
     s->unsettled =
-        conserves
-            ? !settled
-            : work > BROUGHT * fmax(energy, second_order_energy(s, from, s->u));
+        conserves ? !settled
+                  : work > BROUGHT * fmax(energy,
+                                          motion_energy(&s->home, from, s->u));
     last = change;
     report->rounds = round > report->rounds ? round : report->rounds;
   }
@@ -699,7 +676,7 @@ static void turn_first(second_order *s, const motion *from, int b, double h,
     world_pose_turn_along(&from->poses[b], &to->poses[b], w);
     return;
   }
-  double after = second_order_spin_energy(home, &to->poses[b], w);
+  double after = motion_spin_energy(home, &to->poses[b], w);
   for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
 }
 

@@ -43,12 +43,4 @@ bool second_order_take(second_order *s, const motion *from, double h,
 /** The snapshot that the last step's problem was made of. */
 const world_snapshot *second_order_solved(const second_order *s);
 
-/** The energy of velocities v [6 n_bodies] at the poses of `at`: J. */
-double second_order_energy(const second_order *s, const motion *at,
-                           const double v[]);
-
-/** J: of angular velocity w at a pose. */
-double second_order_spin_energy(const host_body *home, const world_pose *pose,
-                                const double w[3]);
-
 #endif

@@ -195,14 +195,14 @@ static void correct_body(const second_order *s, motion *to, int b,
                          const double move[6], double h) {
   const host_body *home = &s->home.bodies[b];
   double *w = to->v + 6 * b + 3;
-  double before = second_order_spin_energy(home, &to->poses[b], w);
+  double before = motion_spin_energy(home, &to->poses[b], w);
   world_pose corrected;
   world_pose_move(&corrected, &to->poses[b], move, h);
   if (s->rule->conserves) {
     world_pose_turn_along(&to->poses[b], &corrected, w);
     world_pose_turn_along(&to->poses[b], &corrected, to->carry + 6 * b + 3);
   } else {
-    double after = second_order_spin_energy(home, &corrected, w);
+    double after = motion_spin_energy(home, &corrected, w);
     for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
   }
   to->poses[b] = corrected;
