@@ -848,6 +848,44 @@ static void test_questions_are_of_the_budget(void) {
   }
 }
 
+/* Boxes that fly at a sheet past each other: what is held is asked again for all that
+ * it may meet there. */
+static long fly_at_sheet(const char *settings) {
+  enum { BOXES = 60 };
+  scene s;
+  dMass mass;
+  dBodyID body[BOXES];
+  ode_mlcp_report report;
+  double before = 0, after = 0;
+  open_scene(&s, settings, 0);
+  add_wall(&s, WALL_MESH, 0);
+  dMassSetBox(&mass, 1000, 0.04, 0.1, 0.06);
+  for (int i = 0; i < BOXES; i++) {
+    body[i] = dBodyCreate(s.world);
+    dBodySetMass(body[i], &mass);
+    dGeomSetBody(dCreateBox(s.space, 0.04, 0.1, 0.06), body[i]);
+    dBodySetPosition(body[i], -0.1 - 0.1 * (i % 5), 0.2 * (i / 5 % 4),
+                     0.2 * (i / 20));
+    dBodySetLinearVel(body[i], 100, i % 3 - 1, i % 7 - 3);
+    dBodySetAngularVel(body[i], 0, i % 11 * 5, i % 13 * 10);
+    before += kinetic_energy(body[i]);
+  }
+  CU_ASSERT_EQUAL(ode_mlcp_step(s.world, 0.005, &report), ODE_MLCP_OK);
+  for (int i = 0; i < BOXES; i++) after += kinetic_energy(body[i]);
+  CU_ASSERT(after <= (1 + of_host(1e-6, 60)) * before);
+  scene_close(&s);
+  return report.sweep_queries;
+}
+
+static void test_little_budgets_ask_less(void) {
+  for (int k = 0; k < N_SCHEMES; k++) {
+    char settings[2][64];
+    snprintf(settings[0], sizeof settings[0], "%s budget=5", SCHEMES[k]);
+    snprintf(settings[1], sizeof settings[1], "%s budget=inf", SCHEMES[k]);
+    CU_ASSERT(fly_at_sheet(settings[0]) < fly_at_sheet(settings[1]));
+  }
+}
+
 /* --- when ------------------------------------------------------------------ */
 
 /* How far a box with these half sides, turned about z, reaches along x. */
@@ -1105,6 +1143,7 @@ int main(int n_arguments, char *arguments[]) {
       {"what slides on a sheet is not held",
        test_what_slides_on_a_sheet_is_not_held},
       {"questions are of the budget", test_questions_are_of_the_budget},
+      {"little budgets ask less", test_little_budgets_ask_less},
       {"times of collisions", test_times_of_collisions},
       {"what meets together is one event",
        test_what_meets_together_is_one_event},

@@ -440,13 +440,15 @@ static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   return status;
 }
 
-/* Hold a body, and what joints tie to it. What they may meet there is asked again. */
+/* Hold a body, and what joints tie to it. What they may meet there is asked again; where
+ * the budget is spent, what was found before stands. */
 static void hold(step_sweep *sweep, int b, double share) {
+  const bool is_spent = sweep->work >= sweep->end;
   int component = set_of(sweep->component, b);
   for (int i = 0; i < sweep->n_bodies; i++)
     if (set_of(sweep->component, i) == component)
       sweep->bodies[i].stops = fmin(sweep->bodies[i].stops, share);
-  for (int i = 0; i < sweep->n_pairs; i++)
+  for (int i = 0; i < sweep->n_pairs && !is_spent; i++)
     for (int side = 0; side < 2; side++) {
       int of = sweep->pairs[i].body[side];
       if (of >= 0 && set_of(sweep->component, of) == component)
