@@ -537,8 +537,10 @@ static bool build_round(second_order *s, world_snapshot *at, const motion *from,
 }
 
 /* Take over the round's velocities.
+ * @param by_solves  out: the same of what solves resolve, in double whatever the host's
+ *                   positions are in
  * @return the part of the fastest by which they changed */
-static double take_over(second_order *s, double h) {
+static double take_over(second_order *s, double h, double *by_solves) {
   const double *x = assembly_x(s->base.assembly);
   const double ROUNDING = real_roundings(1e-15);
   double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
@@ -555,6 +557,8 @@ static double take_over(second_order *s, double h) {
       most[half] = fmax(most[half], vec3_length(x + at));
       if (!s->home.bodies[b].kinematic) vec3_copy(s->u + at, x + at);
     }
+  double seen = slow * fmax(DBL_EPSILON / REAL_EPSILON, 1.0 / 64);
+  *by_solves = fmax(change[0] / (most[0] + seen), change[1] / (most[1] + seen));
   return fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow));
 }
 
@@ -596,14 +600,14 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     if (!solved) return false;
     double work = turned && over ? turned_work(s, h) : 0;
 
-    double change = take_over(s, h);
+    double by_solves, change = take_over(s, h, &by_solves);
     /* from what is no answer no round comes to one */
     if (assembly_stopped(s->base.assembly) > 0) break;
     bool taut = turns && find_taut(s, at, h);
     bool aimed = round == 1 && aim(s, at, energy);
     if (conserves) conserving_keep_impulses(s);
     bool settled = !aimed && (change <= SETTLED || (!conserves && !taut));
-    settled |= change < OF_SOLVES * SETTLED && change > 0.5 * last;
+    settled |= by_solves < OF_SOLVES * SETTLED && change > 0.5 * last;
     again = !settled && !over;
     turned = again && taut && !conserves;
     if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
