@@ -93,8 +93,10 @@ def press(key, pattern):  # until the program has the terminal, the shell takes 
     global said
     for _ in range(40):
         type_in(key)
-        if select.select([terminal], [], [], 0.5)[0]:
-            said += os.read(terminal, 4096).decode()
+        end = time.time() + 0.5 # an echo comes at once
+        while time.time() < end and not re.search(pattern, said):
+            if select.select([terminal], [], [], 0.1)[0]:
+                said += os.read(terminal, 4096).decode()
         if re.search(pattern, said):
             break
     wait_for(pattern)
