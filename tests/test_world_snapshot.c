@@ -179,6 +179,17 @@ static double most_asked(const world_snapshot *world, dJointID id) {
   return most;
 }
 
+/* A world of two bodies, once it is built. */
+static void read_two(tangle *t, world_snapshot *home, outcome *out) {
+  memory_pool_open(&t->pool, &memory_from_malloc);
+  t->arena.source = &t->pool.source;
+  CU_ASSERT_FATAL(world_island(&t->island, &t->arena, t->world));
+  world_settings settings = settings_of(t);
+  outcome_start(out);
+  CU_ASSERT_FATAL(world_read(home, &settings, &t->island, 1, out));
+  CU_ASSERT_EQUAL_FATAL(home->n_bodies, 2);
+}
+
 /* A quarter of a step asks a rigid joint for four times the velocity, so that its error
  * is gone as soon. A spring's force is ERP error / (h CFM) in whatever part of a step:
  * it asks for the same velocity, by a quarter of its ERP. */
@@ -209,13 +220,7 @@ static void test_springs_are_as_stiff_in_a_part_of_a_step(void) {
   }
   dJointSetBallParam(joints[1], dParamCFM, 1e-3);
   dJointSetBallParam(joints[1], dParamERP, 0.3);
-  memory_pool_open(&t.pool, &memory_from_malloc);
-  t.arena.source = &t.pool.source;
-  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world));
-  world_settings settings = settings_of(&t);
-  outcome_start(&out);
-  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
-  CU_ASSERT_EQUAL_FATAL(home.n_bodies, 2);
+  read_two(&t, &home, &out);
   for (int b = 0; b < 2; b++) poses[b] = world_pose_of(&home.bodies[b]);
   CU_ASSERT_FATAL(
       world_read_at(&part, &home, poses, h / 4, home.settings.margin, &out));
@@ -256,13 +261,7 @@ static void test_told_contacts_are_one_point(void) {
   dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
   dContact contact = contact_at(&surface, 0.05, 0, 0.3, 0);
   dJointAttach(dJointCreateContact(t.world, 0, &contact), t.body[1], t.body[0]);
-  memory_pool_open(&t.pool, &memory_from_malloc);
-  t.arena.source = &t.pool.source;
-  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world));
-  world_settings settings = settings_of(&t);
-  outcome_start(&out);
-  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
-  CU_ASSERT_EQUAL_FATAL(home.n_bodies, 2);
+  read_two(&t, &home, &out);
   for (int b = 0; b < 2; b++) {
     world_pose from = world_pose_of(&home.bodies[b]);
     const double away[6] = {3, -2, 1, 0.5, 1, -0.7};

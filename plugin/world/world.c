@@ -310,7 +310,8 @@ static void keep_springs(const world_reader *r, host_joint_rows *rows) {
 }
 
 /* A motor without a limit of force would go through what its contacts hold: no velocity
- * has both (tests/test_schemes_world.c). It gets as much as moves its bodies at once, ten thousand times over. */
+ * has both (tests/test_schemes_world.c). It gets as much as moves its bodies at once, ten
+ * thousand times over. */
 static void limit_motors(const world_snapshot *world, const int body[2],
                          host_joint_rows *joint) {
   const double AMPLE = 1e4;
