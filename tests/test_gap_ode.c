@@ -781,6 +781,24 @@ static double least_of_pairs(const rock rocks[2], const dGeomID placed[2]) {
   return least;
 }
 
+/* The nearest few of `all` [count], however large the margin: none that has a lower gap
+ * than is covered is left out, and few pairs of triangles are compared. */
+static void expect_the_nearest(const rock rocks[2], const dGeomID placed[2],
+                               const gap_contact all[], int count,
+                               double size) {
+  gap_contact nearest[GAP_NEAREST_ROOM];
+  double before = context->compared;
+  int few = gap_query(context, placed[0], placed[1], 10 * size, GAP_NEAREST,
+                      nearest, GAP_NEAREST_ROOM);
+  double all_pairs = (double)rocks[0].n_triangles * rocks[1].n_triangles;
+  CU_ASSERT(context->compared - before < all_pairs / 3);
+  CU_ASSERT(few > 0 && context->covered >= nearest[0].gap);
+  for (int i = 0; i < few && i < count; i++)
+    if (nearest[i].gap < context->covered)
+      CU_ASSERT_DOUBLE_EQUAL(nearest[i].gap, all[i].gap, 1e-13 * size);
+  if (few < count) CU_ASSERT(all[few].gap >= context->covered - 1e-13 * size);
+}
+
 /* Only triangles that are near each other are looked at, and only for the
  * deepest contact where one is asked for: nothing may get lost by it. */
 static void test_deepest_of_rocks(void) {
@@ -815,6 +833,7 @@ static void test_deepest_of_rocks(void) {
       if (one == 1) {
         CU_ASSERT_DOUBLE_EQUAL(deepest.gap, all[0].gap, 1e-13 * size);
       }
+      if (i == 1) expect_the_nearest(rocks, placed, all, count, size);
       if (i > 1 || count <= 0 || all[0].gap < 0) continue;
       CU_ASSERT_DOUBLE_EQUAL(deepest.gap, least_of_pairs(rocks, placed),
                              of_host(1e-12, 1) * size);

@@ -92,8 +92,12 @@ typedef struct gap_contact {
 
 enum {
   /* keep what spans a patch, see gap_reduce() */
-  GAP_REDUCE = 1
+  GAP_REDUCE = 1,
+  /* of meshes: the nearest GAP_NEAREST_ROOM at most, and nothing further is looked at */
+  GAP_NEAREST = 2
 };
+
+enum { GAP_NEAREST_ROOM = 32 };
 
 /** The most contacts one pair of convex shapes gives. */
 enum { GAP_PAIR_ROOM = 64 };

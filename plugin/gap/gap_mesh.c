@@ -109,6 +109,18 @@ static bool is_artefact(const meeting *at, const gap_contact *contact) {
   return type == GAP_EDGE && goes_on_flat(at, (int)number);
 }
 
+/* Look no further than the nearest that are enough. Of what overlaps the others tell
+ * which way out is meant. */
+static void note_gap(gap_contact_list *list, double gap) {
+  double *nearest = list->nearest;
+  int at = list->enough;
+  if (at == 0 || gap >= nearest[at - 1]) return;
+  for (at--; at > 0 && nearest[at - 1] > gap; at--)
+    nearest[at] = nearest[at - 1];
+  nearest[at] = gap;
+  list->margin = fmax(nearest[list->enough - 1], 0);
+}
+
 /* The patch that is asked for; of a half-space, where the triangle is on it. */
 static int add_patch(const meeting *at, const gap_patch_request *request,
                      gap_contact_list *list) {
@@ -130,8 +142,7 @@ static int add_patch(const meeting *at, const gap_patch_request *request,
     *contact = contacts[i];
     contact->triangle[0] = -1;
     contact->triangle[1] = (int32_t)(at->triangle - at->all); // for now
-    // of what overlaps the others tell which way out is meant
-    if (list->deepest) list->margin = fmin(list->margin, fmax(contact->gap, 0));
+    note_gap(list, contact->gap);
   }
   return 0;
 }
@@ -258,6 +269,7 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
   int first = list->count;
   meeting at = {.core = core, .all = triangles, .count = count};
   if (near == NULL) n_near = count;
+  list->compared += n_near;
   for (int k = 0; k < n_near; k++) {
     at.triangle = &triangles[near == NULL ? k : near[k]];
     if (meet_triangle(&at, list) != 0) return -1;
@@ -320,11 +332,13 @@ int gap_mesh_finish(gap_contact_list *list, double scale, int flags,
   if (list->count == 0) return 0;
   drop_repeated(list, scale);
   deepest_first(list->block->data, list->count);
-  if ((flags & GAP_REDUCE) || list->count > room) {
+  if ((flags & GAP_REDUCE) || (list->enough == 0 && list->count > room)) {
     reduce_by_normal(list);
     deepest_first(list->block->data, list->count);
   }
   int count = list->count < room ? list->count : room;
   memcpy(contacts, list->block->data, (size_t)count * sizeof contacts[0]);
+  if (count < list->count)
+    list->margin = fmin(list->margin, contacts[count - 1].gap);
   return count;
 }

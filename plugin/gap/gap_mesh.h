@@ -24,8 +24,10 @@ typedef struct gap_contact_list {
   const memory_source *source;
   memory_block *block;
   int count;
-  double margin; /* [m] on gaps */
-  bool deepest;  /* is asked for alone: the margin shrinks to what was found */
+  double margin; /* [m] on gaps: shrinks where the nearest few will do */
+  int enough;    /* so many; 0: all are asked for */
+  double nearest[GAP_NEAREST_ROOM]; /* [enough] ascending, at first `margin` */
+  double compared; /* triangles that cores were compared with */
 } gap_contact_list;
 
 /**
@@ -46,8 +48,9 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
                   gap_contact_list *list);
 
 /** Drop contacts that repeat one of another triangle, and write the others to
- *  `contacts`, the deepest first. With GAP_REDUCE those of one normal are
- *  thinned out together. @return their number. */
+ *  `contacts`, the deepest first. With GAP_REDUCE, or where room for all is short, those
+ *  of one normal are thinned out together. Where the nearest are enough, the list's margin
+ *  is afterwards what no other contact is below. @return their number. */
 int gap_mesh_finish(gap_contact_list *list, double scale, int flags,
                     gap_contact contacts[], int room);
 

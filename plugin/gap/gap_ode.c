@@ -32,6 +32,7 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
   if (room <= 0) return 0;
 
   context->work++;
+  context->covered = margin;
   if (gap_geom_is_mesh(&placed[0]))
     return gap_ode_mesh_pair(context, &placed[0], &placed[1], margin, flags,
                              contacts, room);
@@ -46,6 +47,7 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
     int status = gap_geom_shape(context, &placed[side], side, &shapes[side]);
     if (status != GAP_OK) return status;
   }
+  context->compared++;
   int count = gap_pair(&context->scratch, &shapes[0], &shapes[1], margin, flags,
                        contacts, room);
   if (count < 0) return gap_context_fail(context, a, GAP_NO_MEMORY, NULL);

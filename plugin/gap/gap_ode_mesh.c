@@ -348,8 +348,11 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
                  : collect_field(context, &in[side]);
     if (status != GAP_OK) return status;
   }
-  gap_contact_list list = {context->source, &context->contacts, 0, margin,
-                           room == 1};
+  int most = flags & GAP_NEAREST ? GAP_NEAREST_ROOM : 1;
+  gap_contact_list list = {
+      .source = context->source, .block = &context->contacts, .margin = margin};
+  if (room <= most) list.enough = room;
+  for (int i = 0; i < list.enough; i++) list.nearest[i] = margin;
   if (meshes == 1) {
     if (gap_mesh_meet(&core, in[0].block->data, in[0].count, NULL, 0, &list) !=
         0)
@@ -362,6 +365,8 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
     if (status != GAP_OK) return status;
   }
   int count = gap_mesh_finish(&list, radius, flags, contacts, room);
+  context->compared += list.compared;
+  context->covered = list.margin;
   for (int i = 0; i < count; i++) vec3_add_scaled(contacts[i].point, 1, origin);
   gap_contacts_turn(contacts, count); // the mesh is the first shape
   return count;

@@ -9,8 +9,6 @@
 
 /* One that slides along another for long comes no nearer to an answer. */
 enum { MOST_QUERIES = 200 };
-/* Of a mesh: with more no stride is known to be safe. */
-enum { MOST_CONTACTS = 32 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
@@ -85,7 +83,7 @@ typedef struct sweep {
   gap_sweep_result *result;
   bool mesh;       /* one of them: many gaps, each along a normal of its own */
   bool mesh_moves; /* where along a normal it is nearest later is not known */
-  gap_contact *contacts; /* [MOST_CONTACTS] where it was looked last */
+  gap_contact *contacts; /* [GAP_NEAREST_ROOM] where it was looked last */
   int count;
 } sweep;
 
@@ -117,7 +115,7 @@ int gap_sweep_look(gap_context *context, const dGeomID geom[2],
     place(geom[side], &mover[side], share, &placed[side]);
     if (placed[side].geom == NULL) return 0;
   }
-  return gap_query_placed(context, placed, margin, 0, contacts, room);
+  return gap_query_placed(context, placed, margin, GAP_NEAREST, contacts, room);
 }
 
 /* The gap at a share, at most `margin`: what is more is not looked for.
@@ -127,7 +125,7 @@ static int look(sweep *w, double share, double margin, double *gap) {
   w->result->queries++;
   w->count =
       gap_sweep_look(w->context, w->request->geom, w->request->mover, share,
-                     margin, w->contacts, w->mesh ? MOST_CONTACTS : 1);
+                     margin, w->contacts, w->mesh ? GAP_NEAREST_ROOM : 1);
   w->result->work += w->context->work - before;
   *gap = w->count > 0 ? w->contacts[0].gap : margin;
   return w->count < 0 ? w->count : GAP_OK;
@@ -247,17 +245,13 @@ static int shorten(sweep *w, double share, double aim,
   return GAP_OK;
 }
 
-/* How far it is safe to go from a share on: no further than what was not seen within the
- * margin can come. */
-static int find_way(sweep *w, double share, double margin, double aim,
-                    double *way) {
-  double speed = approach(w, share, NULL);
-  bool all = !w->mesh || w->count < MOST_CONTACTS;
-  double unseen = (all ? margin : w->contacts[0].gap) - aim;
+/* How far it is safe to go from a share on: no further than what was not seen can come. */
+static int find_way(sweep *w, double share, double aim, double *way) {
+  double speed = approach(w, share, NULL), unseen = w->context->covered - aim;
   *way = next_stop(w, share) - share;
   if (speed > 0)
     *way = fmin(*way, fmax(unseen, 0.5 * w->request->tolerance) / speed);
-  for (int k = 0; k < w->count && all; k++) {
+  for (int k = 0; k < w->count; k++) {
     int status = shorten(w, share, aim, &w->contacts[k], way);
     if (status != GAP_OK) return status;
   }
@@ -283,7 +277,7 @@ static int advance(sweep *w) {
       result->share = share;
       return GAP_OK;
     }
-    status = find_way(w, share, margin, aim, &way);
+    status = find_way(w, share, aim, &way);
     if (status != GAP_OK || share + way >= 1) return status;
     share = fmax(share + way, nextafter(share, 2));
     if (result->queries >= MOST_QUERIES ||
@@ -300,7 +294,7 @@ int gap_sweep(gap_context *context, const gap_sweep_request *request,
   sweep w = {.context = context, .request = request, .result = result};
   *result = (gap_sweep_result){.start_gap = INFINITY};
   w.contacts = memory_block_reserve(&context->found_here, context->source,
-                                    MOST_CONTACTS, sizeof *w.contacts);
+                                    GAP_NEAREST_ROOM, sizeof *w.contacts);
   if (w.contacts == NULL)
     return gap_context_fail(context, request->geom[0], GAP_NO_MEMORY, NULL);
   for (int side = 0; side < 2; side++) {
