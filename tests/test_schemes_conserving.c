@@ -145,24 +145,36 @@ static void build_double_pendulum(mechanism *m) {
   add_ball_joint(m, m->bodies[0], add_box(m, 1.5, 0, 0.1), 1, 0, 0);
 }
 
+/* Its axis turns with the first body, and how far it is drawn out changes. */
+static void build_sliding_universal(mechanism *m) {
+  dJointID joint = dJointCreatePU(m->s.world, 0);
+  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
+  dJointSetPUAnchor(joint, 0.5, 0.1, 0);
+  dJointSetPUAxis1(joint, 0, 0, 1);
+  dJointSetPUAxis2(joint, 0, 1, 0);
+  dJointSetPUAxis3(joint, 1, 0, 0);
+}
+
 typedef struct kind {
   const char *name;
   void (*build)(mechanism *m);
   bool free; /* nothing holds it, nothing pulls: it turns */
 } kind;
 
-static const kind KINDS[] = {{"pair", build_pair, true},
-                             {"hinged pair", build_hinged, true},
-                             {"slider", build_slider, true},
-                             {"fixed pair", build_fixed, true},
-                             {"chain", build_chain, true},
-                             {"loop", build_loop, true},
-                             {"doll", build_doll, true},
-                             {"wheel that is not steered", build_wheel, true},
-                             {"stops that hold", build_held, true},
-                             {"top", build_top, false},
-                             {"pendulum", build_pendulum, false},
-                             {"double pendulum", build_double_pendulum, false}};
+static const kind KINDS[] = {
+    {"pair", build_pair, true},
+    {"hinged pair", build_hinged, true},
+    {"slider", build_slider, true},
+    {"fixed pair", build_fixed, true},
+    {"chain", build_chain, true},
+    {"loop", build_loop, true},
+    {"doll", build_doll, true},
+    {"wheel that is not steered", build_wheel, true},
+    {"sliding universal", build_sliding_universal, true},
+    {"stops that hold", build_held, true},
+    {"top", build_top, false},
+    {"pendulum", build_pendulum, false},
+    {"double pendulum", build_double_pendulum, false}};
 enum { N_KINDS = sizeof KINDS / sizeof KINDS[0] };
 
 static void open_mechanism(mechanism *m, const kind *kind, const char *options,
@@ -345,7 +357,7 @@ static void test_energy_never_grows(void) {
 static void test_pendulum_keeps_its_energy(void) {
   mechanism m;
   double momentum[3];
-  open_mechanism(&m, &KINDS[10], "scheme=conserving", 4);
+  open_mechanism(&m, &KINDS[N_KINDS - 2], "scheme=conserving", 4);
   double start = begin(&m, momentum), end = 0;
   dMass mass;
   dBodyGetMass(m.bodies[0], &mass);
@@ -595,17 +607,6 @@ static void test_thrown_box_gains_nothing(void) {
   }
 }
 
-/* Two bodies on a joint whose rounds do not settle: the host's rows of it leave a
- * moment of both together. */
-static void build_sliding_universal(mechanism *m) {
-  dJointID joint = dJointCreatePU(m->s.world, 0);
-  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
-  dJointSetPUAnchor(joint, 0.5, 0.1, 0);
-  dJointSetPUAxis1(joint, 0, 0, 1);
-  dJointSetPUAxis2(joint, 0, 1, 0);
-  dJointSetPUAxis3(joint, 1, 0, 0);
-}
-
 /* Two wheels on a frame that turn each other. */
 static void build_transmission(mechanism *m) {
   dBodyID frame = add_box(m, 0.5, -1, 0);
@@ -621,30 +622,25 @@ static void build_transmission(mechanism *m) {
 
 static void test_what_does_not_settle_gains_nothing(void) {
   if (left_out_in_single("rows whose errors are roundings settle")) return;
-  static const kind kinds[] = {
-      {"sliding universal", build_sliding_universal, true},
-      {"transmission", build_transmission, true}};
+  static const kind gear = {"transmission", build_transmission, true};
   static const double sizes[] = {0.01, 0.03, 0.1};
-  for (int k = 0; k < 2; k++) {
-    int unsettled = 0;
-    for (int seed = 1; seed <= test_rounds(4); seed++) {
-      mechanism m;
-      double h = sizes[(seed + 1) % 3], momentum[3], gained = 0;
-      open_mechanism(&m, &kinds[k], "scheme=conserving", seed);
-      double start = begin(&m, momentum);
-      for (int i = 0; i < 60; i++) {
-        ode_mlcp_report report;
-        step(&m.s, h, &report);
-        unsettled += report.not_converged;
-        gained = fmax(gained, measure(&m, momentum) / start - 1);
-      }
-      if (!(gained < 1e-6))
-        fprintf(stderr, "%s, h %g: gains %g\n", kinds[k].name, h, gained);
-      CU_ASSERT(gained < 1e-6);
-      scene_close(&m.s);
+  int unsettled = 0;
+  for (int seed = 1; seed <= test_rounds(4); seed++) {
+    mechanism m;
+    double h = sizes[(seed + 1) % 3], momentum[3], gained = 0;
+    open_mechanism(&m, &gear, "scheme=conserving", seed);
+    double start = begin(&m, momentum);
+    for (int i = 0; i < 60; i++) {
+      ode_mlcp_report report;
+      step(&m.s, h, &report);
+      unsettled += report.not_converged;
+      gained = fmax(gained, measure(&m, momentum) / start - 1);
     }
-    CU_ASSERT(unsettled > 0);
+    if (!(gained < 1e-6)) fprintf(stderr, "h %g: gains %g\n", h, gained);
+    CU_ASSERT(gained < 1e-6);
+    scene_close(&m.s);
   }
+  CU_ASSERT(unsettled > 0);
 }
 
 /* A motor with little force brakes how two bodies pass each other, along a line that

@@ -662,6 +662,7 @@ static const struct {
      NULL},
     {"soft contacts and joints", test_springs_are_the_same, NULL},
     {"the world's CFM", test_the_worlds_cfm_softens_all, NULL},
+    {"PU joints; motors and stops", NULL, "tests/test_rows_joint.c"},
     {"motors with `FMax`", NULL, "tests/test_schemes_world.c"},
     {"scheme `ap`", test_ap_corrects_nothing, NULL},
     {"positions", test_position_errors_do_not_pop, NULL},

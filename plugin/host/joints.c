@@ -25,6 +25,27 @@ static dWorldID world_of(dJointID id) {
   return dBodyGetWorld(body != NULL ? body : dJointGetBody(id, 1));
 }
 
+/* PR and PU: the second body's anchor slides on an axis that turns with the first. What
+ * acts along that axis or across it acts on both bodies at that anchor; the host has some
+ * rows act elsewhere, so that they are no rates of what they hold, and turn a pair of
+ * bodies that nothing else touches. */
+static void act_at_anchor(dJointID id, double (*J)[6]) {
+  dVector3 anchor;
+  switch (dJointGetType(id)) {
+    case dJointTypePR: dJointGetPRAnchor(id, anchor); break;
+    case dJointTypePU: dJointGetPUAnchor(id, anchor); break;
+    default: return;
+  }
+  if (dJointGetBody(id, 0) == NULL || vec3_length(J[0]) == 0) return;
+  for (int side = 0; side < 2; side++) {
+    dBodyID body = dJointGetBody(id, side);
+    double arm[3];
+    if (body == NULL) continue;
+    vec3_subtract(arm, real3(anchor).at, real3(dBodyGetPosition(body)).at);
+    vec3_cross(J[side] + 3, arm, J[side]);
+  }
+}
+
 /* @return false where memory ran out. */
 static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
   dStepperJointRows given;
@@ -38,6 +59,7 @@ static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
   real_read(rows->lo, given.lo, n);
   real_read(rows->hi, given.hi, n);
   real_read(rows->force[0], given.force[0], 12);
+  for (int i = 0; i < n; i++) act_at_anchor(id, rows->J[i]);
   return true;
 }
 
@@ -302,6 +324,7 @@ int host_joint_read_stops(dJointID id, bool open, host_joint_stop stops[]) {
                               .erp = open ? NAN : given[i].erp,
                               .turns = given[i].turns};
     real_read(stop->row.J[0], given[i].J[0], 12);
+    act_at_anchor(id, stop->row.J);
     if (!open && n > 1 && stop[-1].row.number / 2 == stop->row.number / 2)
       count_from_nearer(stop - 1, stop);
   }
