@@ -16,8 +16,8 @@ static const double same_point = 1e-7;
 /* One triangle among the others, and the core on it. */
 typedef struct meeting {
   const gap_core *core;
-  const gap_triangle *all, *triangle;
-  int count;
+  const gap_surface *whole;
+  const gap_triangle *triangle;
   gap_core surface; /* the triangle's */
   double scale;     /* of coordinates */
 } meeting;
@@ -62,6 +62,13 @@ static int top_corners(const meeting *at, const double n[3], int top[3]) {
   return count;
 }
 
+/* Write those whose boxes hold a corner to the surface's scratch. @return how many. */
+static int find_around(const meeting *at, const double corner[3]) {
+  double box[6];
+  for (int k = 0; k < 6; k++) box[k] = corner[k % 3];
+  return gap_tree_find(at->whole->tree, box, at->whole->around);
+}
+
 /* May the whole surface be touched along n where this triangle is highest?
  * Not from behind, and not where a neighbour reaches higher. */
 static bool is_outermost(const meeting *at, const double n[3]) {
@@ -71,8 +78,8 @@ static bool is_outermost(const meeting *at, const double n[3]) {
   const double *p = at->triangle->corners[top[0]];
   const double *q = at->triangle->corners[top[n_top - 1]];
   double height = vec3_dot(n, p) + level_tolerance * at->surface.reach;
-  for (int i = 0; i < at->count; i++) {
-    const gap_triangle *other = &at->all[i];
+  for (int i = find_around(at, p); i-- > 0;) {
+    const gap_triangle *other = &at->whole->triangles[at->whole->around[i]];
     if (other == at->triangle || !has_corner(other, p) || !has_corner(other, q))
       continue;
     for (int k = 0; k < 3; k++)
@@ -84,8 +91,8 @@ static bool is_outermost(const meeting *at, const double n[3]) {
 /* Another triangle in the same plane on the other side of an edge? */
 static bool goes_on_flat(const meeting *at, int edge) {
   const gap_triangle *triangle = at->triangle;
-  for (int i = 0; i < at->count; i++) {
-    const gap_triangle *other = &at->all[i];
+  for (int i = find_around(at, triangle->corners[edge]); i-- > 0;) {
+    const gap_triangle *other = &at->whole->triangles[at->whole->around[i]];
     if (other != triangle && has_corner(other, triangle->corners[edge]) &&
         has_corner(other, triangle->corners[(edge + 1) % 3]) &&
         vec3_dot(other->normal, triangle->normal) > 1 - 1e-12)
@@ -141,7 +148,8 @@ static int add_patch(const meeting *at, const gap_patch_request *request,
     gap_contact *contact = &all[list->count++];
     *contact = contacts[i];
     contact->triangle[0] = -1;
-    contact->triangle[1] = (int32_t)(at->triangle - at->all); // for now
+    contact->triangle[1] =
+        (int32_t)(at->triangle - at->whole->triangles); // for now
     note_gap(list, contact->gap);
   }
   return 0;
@@ -245,10 +253,18 @@ static bool is_cleared_by(const gap_triangle *deep, const gap_contact *longer,
          height + level_tolerance * vec3_length(arm);
 }
 
+/* What was marked by a certificate below 0 goes. */
+static void drop_marked(gap_contact_list *list, int first) {
+  gap_contact *all = list->block->data;
+  int kept = first;
+  for (int i = first; i < list->count; i++)
+    if (all[i].certificate >= 0) all[kept++] = all[i];
+  list->count = kept;
+}
+
 static void drop_longer_ways(double radius, const gap_triangle triangles[],
                              int first, gap_contact_list *list) {
   gap_contact *all = list->block->data;
-  int kept = first;
   for (int i = first; i < list->count; i++) {
     const gap_triangle *deep = &triangles[all[i].triangle[1]];
     bool cleared = false;
@@ -256,22 +272,19 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
       cleared =
           all[i].gap + radius < 0 && all[k].gap + radius < 0 &&
           is_cleared_by(deep, &all[i], &triangles[all[k].triangle[1]], &all[k]);
-    all[i].certificate = cleared ? -1 : all[i].certificate;
+    if (cleared) all[i].certificate = -1;
   }
-  for (int i = first; i < list->count; i++)
-    if (all[i].certificate >= 0) all[kept++] = all[i];
-  list->count = kept;
+  drop_marked(list, first);
 }
 
-int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
-                  int count, const int32_t near[], int n_near,
-                  gap_contact_list *list) {
+int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
+                  const int32_t near[], int n_near, gap_contact_list *list) {
   int first = list->count;
-  meeting at = {.core = core, .all = triangles, .count = count};
-  if (near == NULL) n_near = count;
+  const gap_triangle *triangles = surface->triangles;
+  meeting at = {.core = core, .whole = surface};
   list->compared += n_near;
   for (int k = 0; k < n_near; k++) {
-    at.triangle = &triangles[near == NULL ? k : near[k]];
+    at.triangle = &triangles[near[k]];
     if (meet_triangle(&at, list) != 0) return -1;
   }
   drop_longer_ways(core->radius, triangles, first, list);
@@ -281,20 +294,33 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
   return 0;
 }
 
-static void drop_repeated(gap_contact_list *list, double scale) {
+/* Keep the first of those in one place along one normal. @return false: no memory. */
+static bool drop_repeated(gap_contact_list *list, gap_tree *tree,
+                          memory_block *found, double scale) {
   gap_contact *all = list->block->data;
-  int kept = 0;
+  double(*boxes)[6] = gap_tree_boxes(tree, list->source, list->count);
+  int32_t *near = memory_block_reserve(found, list->source, (size_t)list->count,
+                                       sizeof *near);
+  if (boxes == NULL || near == NULL) return false;
+  for (int i = 0; i < list->count; i++)
+    for (int k = 0; k < 6; k++)
+      boxes[i][k] =
+          all[i].point[k % 3] + (k < 3 ? -same_point : same_point) * scale;
+  gap_tree_build(tree, list->count);
   for (int i = 0; i < list->count; i++) {
-    bool repeated = false;
-    for (int k = 0; k < kept && !repeated; k++) {
-      double apart[3];
-      vec3_subtract(apart, all[i].point, all[k].point);
-      repeated = vec3_length(apart) < same_point * scale &&
-                 vec3_dot(all[i].normal, all[k].normal) > 1 - 1e-9;
+    double at[6], apart[3];
+    for (int k = 0; k < 6; k++) at[k] = all[i].point[k % 3];
+    for (int n = gap_tree_find(tree, at, near); n-- > 0;) {
+      const gap_contact *other = &all[near[n]];
+      vec3_subtract(apart, all[i].point, other->point);
+      if (near[n] < i && other->certificate >= 0 &&
+          vec3_length(apart) < same_point * scale &&
+          vec3_dot(all[i].normal, other->normal) > 1 - 1e-9)
+        all[i].certificate = -1;
     }
-    if (!repeated) all[kept++] = all[i];
   }
-  list->count = kept;
+  drop_marked(list, 0);
+  return true;
 }
 
 static void deepest_first(gap_contact contacts[], int count) {
@@ -327,10 +353,10 @@ static void reduce_by_normal(gap_contact_list *list) {
   }
 }
 
-int gap_mesh_finish(gap_contact_list *list, double scale, int flags,
-                    gap_contact contacts[], int room) {
+int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, memory_block *found,
+                    double scale, int flags, gap_contact contacts[], int room) {
   if (list->count == 0) return 0;
-  drop_repeated(list, scale);
+  if (!drop_repeated(list, tree, found, scale)) return -1;
   deepest_first(list->block->data, list->count);
   if ((flags & GAP_REDUCE) || (list->enough == 0 && list->count > room)) {
     reduce_by_normal(list);

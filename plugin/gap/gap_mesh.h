@@ -16,6 +16,27 @@ typedef struct gap_triangle {
   int32_t number;
 } gap_triangle;
 
+/** Boxes of triangles in a tree. Starts zeroed. */
+typedef struct gap_tree {
+  memory_block nodes, order, boxes;
+  int n_triangles;
+} gap_tree;
+
+/** Room in a tree for the boxes of so many: min x y z, max x y z.
+ *  @return [count], or NULL where memory runs out. */
+double (*gap_tree_boxes(gap_tree *tree, const memory_source *source,
+                        int count))[6];
+
+/** Build the tree of the boxes that were put there. */
+void gap_tree_build(gap_tree *tree, int count);
+
+/** A surface, or the part of one that matters. */
+typedef struct gap_surface {
+  const gap_triangle *triangles; /* in ascending order of their numbers */
+  const gap_tree *tree;          /* of their boxes */
+  int32_t *around;               /* [in the tree] scratch */
+} gap_surface;
+
 /** The core of a triangle, in its coordinates. */
 void gap_triangle_place(gap_core *core, const gap_triangle *triangle);
 
@@ -37,43 +58,32 @@ typedef struct gap_contact_list {
  * whole surface: a box that slides over a flat floor of triangles meets no
  * edges.
  *
- * @param triangles [count] all that are within the margin of the core, in the
- *                  core's coordinates, in ascending order of their numbers.
+ * @param surface  all triangles that are within the margin of the core, in the core's
+ *                 coordinates.
  * @param near [n_near] indices, ascending, of those that may have contacts; the
- *             others are neighbours alone. NULL: all may.
+ *             others are neighbours alone.
  * @return 0, or -1 where memory runs out.
  */
-int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
-                  int count, const int32_t near[], int n_near,
-                  gap_contact_list *list);
+int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
+                  const int32_t near[], int n_near, gap_contact_list *list);
 
 /** Drop contacts that repeat one of another triangle, and write the others to
  *  `contacts`, the deepest first. With GAP_REDUCE, or where room for all is short, those
  *  of one normal are thinned out together. Where the nearest are enough, the list's margin
- *  is afterwards what no other contact is below. @return their number. */
-int gap_mesh_finish(gap_contact_list *list, double scale, int flags,
-                    gap_contact contacts[], int room);
-
-/** Boxes of triangles in a tree. Starts zeroed. */
-typedef struct gap_tree {
-  memory_block nodes, order, boxes;
-  int n_triangles;
-} gap_tree;
-
-/** @param boxes [count] min x y z, max x y z; copied.
- *  @return 0, or -1 where memory runs out: the tree is then only to be released. */
-int gap_tree_build(gap_tree *tree, const memory_source *source,
-                   const double (*boxes)[6], int count);
+ *  is afterwards what no other contact is below.
+ *  @param tree  is built anew, and `found` [the list's count] written over.
+ *  @return their number, or -1 where memory runs out. */
+int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, memory_block *found,
+                    double scale, int flags, gap_contact contacts[], int room);
 
 void gap_tree_release(gap_tree *tree, const memory_source *source);
 
 /** The box a triangle was put in with. */
 const double *gap_tree_box(const gap_tree *tree, int triangle);
 
-/** Numbers of the triangles whose boxes meet `box`, ascending.
- *  @return their count, which may exceed `room`: then only that many were
- *  written, in no order. */
-int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[],
-                  int room);
+/** @param found [of all in the tree] out: numbers of those whose boxes meet `box`,
+ *               ascending.
+ *  @return their count. */
+int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[]);
 
 #endif

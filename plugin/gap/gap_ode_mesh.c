@@ -37,12 +37,11 @@ static void place_corner(const region *in, const double body[3],
     corner[k] = (in->mesh->position[k] - in->origin[k]) + turned[k];
 }
 
-/* The box of a triangle, and what is within `margin` of it. */
-static void triangle_box(double corners[3][3], double margin, double box[6]) {
+static void triangle_box(const double corners[3][3], double box[6]) {
   for (int k = 0; k < 3; k++) {
     double a = corners[0][k], b = corners[1][k], c = corners[2][k];
-    box[k] = fmin(a, fmin(b, c)) - margin;
-    box[k + 3] = fmax(a, fmax(b, c)) + margin;
+    box[k] = fmin(a, fmin(b, c));
+    box[k + 3] = fmax(a, fmax(b, c));
   }
 }
 
@@ -91,7 +90,7 @@ static bool tree_is_current(const gap_tree_slot *slot, dTriMeshDataID data,
     double corners[3][3], box[6];
     const double *known = gap_tree_box(&slot->tree, number);
     body_corners(own, number, corners);
-    triangle_box(corners, 0, box);
+    triangle_box(corners, box);
     double size = 0, off = 0;
     for (int k = 0; k < 6; k++) {
       size = fmax(size, fabs(known[k]));
@@ -111,8 +110,7 @@ static int find_tree(gap_context *context, const gap_geom *own,
   *tree = &slot->tree;
   if (tree_is_current(slot, data, own, count)) return GAP_OK;
 
-  double(*boxes)[6] = memory_block_reserve(&context->found, context->source,
-                                           (size_t)count, sizeof *boxes);
+  double(*boxes)[6] = gap_tree_boxes(&slot->tree, context->source, count);
   slot->data = NULL;
   if (boxes == NULL)
     return gap_context_fail(context, own->geom, GAP_NO_MEMORY, NULL);
@@ -122,30 +120,11 @@ static int find_tree(gap_context *context, const gap_geom *own,
     if (!all_finite(&corners[0][0], 9))
       return gap_context_fail(context, own->geom, GAP_BAD_MESH,
                               "has a corner that is not finite");
-    triangle_box(corners, 0, boxes[i]);
+    triangle_box(corners, boxes[i]);
   }
-  if (gap_tree_build(&slot->tree, context->source, (const double(*)[6])boxes,
-                     count) != 0)
-    return gap_context_fail(context, own->geom, GAP_NO_MEMORY, NULL);
+  gap_tree_build(&slot->tree, count);
   slot->data = data;
   return GAP_OK;
-}
-
-/* Those of a tree whose boxes meet another, in memory of the context.
- * @return their count, or a gap_status, which is below 0. */
-static int near_numbers(gap_context *context, const gap_geom *mesh,
-                        const gap_tree *tree, const double box[6],
-                        int32_t **numbers) {
-  int room = 256, count;
-  for (;;) {
-    *numbers = memory_block_reserve(&context->found, context->source,
-                                    (size_t)room, sizeof **numbers);
-    if (*numbers == NULL)
-      return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
-    count = gap_tree_find(tree, box, *numbers, room);
-    if (count <= room) return count;
-    room = count;
-  }
 }
 
 static int collect_trimesh(gap_context *context, region *in) {
@@ -163,15 +142,19 @@ static int collect_trimesh(gap_context *context, region *in) {
     box[k] = body[k] - radius;
     box[k + 3] = body[k] + radius;
   }
-  int32_t *numbers;
-  int count = near_numbers(context, mesh, tree, box, &numbers);
+  int32_t *numbers =
+      memory_block_reserve(&context->found, context->source,
+                           (size_t)tree->n_triangles, sizeof *numbers);
+  if (numbers == NULL)
+    return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
+  int count = gap_tree_find(tree, box, numbers);
   for (int i = 0; i < count; i++) {
     double corners[3][3];
     body_corners(&own, numbers[i], corners);
     status = add_triangle(context, in, corners, numbers[i]);
     if (status != GAP_OK) return status;
   }
-  return count < 0 ? count : GAP_OK;
+  return GAP_OK;
 }
 
 /* ---- height fields ---- */
@@ -275,40 +258,68 @@ static void ball_around(const gap_geom *mesh, double centre[3],
   for (int k = 0; k < 3; k++) centre[k] = mesh->position[k] + turned[k];
 }
 
-/* Put the triangles of a region into the context's tree. */
-static int plant_region(gap_context *context, const region *in) {
-  gap_triangle *all = in->block->data;
-  double(*boxes)[6] = memory_block_reserve(&context->found, context->source,
-                                           (size_t)in->count, sizeof *boxes);
-  if (boxes == NULL)
+/* The triangles of a region as a surface, whose tree is the context's. */
+static int plant_region(gap_context *context, const region *in,
+                        gap_surface *surface) {
+  const gap_triangle *all = in->block->data;
+  double(*boxes)[6] =
+      gap_tree_boxes(&context->region, context->source, in->count);
+  *surface = (gap_surface){
+      .triangles = all,
+      .tree = &context->region,
+      .around = memory_block_reserve(&context->around, context->source,
+                                     (size_t)in->count, sizeof(int32_t))};
+  if (boxes == NULL || surface->around == NULL)
     return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
-  for (int i = 0; i < in->count; i++) triangle_box(all[i].corners, 0, boxes[i]);
-  if (gap_tree_build(&context->region, context->source,
-                     (const double(*)[6])boxes, in->count) != 0)
-    return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
+  for (int i = 0; i < in->count; i++) triangle_box(all[i].corners, boxes[i]);
+  gap_tree_build(&context->region, in->count);
   return GAP_OK;
 }
 
-/* The contacts of one triangle of another mesh on the region in the tree. */
-static int meet_region(gap_context *context, const region *in,
-                       gap_triangle *triangle, gap_contact_list *list) {
-  gap_core core;
+/* What is within `margin` of a core, as a box. */
+static void core_box(const gap_core *core, double margin, double box[6]) {
+  for (int k = 0; k < 6; k++) {
+    double n[3] = {0, 0, 0}, top[3], sign = k < 3 ? -1 : 1;
+    n[k % 3] = sign;
+    box[k] = sign * INFINITY;
+    if (core->half_space) continue;
+    gap_core_support(core, n, top);
+    box[k] = top[k % 3] + sign * (core->radius + margin);
+  }
+}
+
+/* The contacts of a core on a surface; the triangles near it are found first.
+ * @return 0, or -1 where memory runs out. */
+static int meet_surface(gap_context *context, const gap_core *core,
+                        const gap_surface *surface, double rounding,
+                        gap_contact_list *list) {
   double box[6];
-  int32_t *near;
-  triangle_box(triangle->corners, fmax(list->margin, 0) + 1e-12 * in->radius,
-               box);
-  int n_near = near_numbers(context, in->mesh, &context->region, box, &near);
-  if (n_near < 0) return n_near;
-  if (n_near == 0) return GAP_OK;
-  gap_triangle_place(&core, triangle);
-  int before = list->count;
-  context->work++;
-  if (gap_mesh_meet(&core, in->block->data, in->count, near, n_near, list) != 0)
-    return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
-  gap_contact *added = list->block->data;
-  for (int k = before; k < list->count; k++)
-    added[k].triangle[0] = triangle->number;
-  return GAP_OK;
+  int32_t *near =
+      memory_block_reserve(&context->found, context->source,
+                           (size_t)surface->tree->n_triangles, sizeof *near);
+  if (near == NULL) return -1;
+  core_box(core, fmax(list->margin, 0) + rounding, box);
+  int n_near = gap_tree_find(surface->tree, box, near);
+  return n_near > 0 ? gap_mesh_meet(core, surface, near, n_near, list) : 0;
+}
+
+/* Those of the triangles of another mesh. */
+static int meet_triangles(gap_context *context, const region *in,
+                          const gap_surface *surface, double rounding,
+                          gap_contact_list *list) {
+  const gap_triangle *all = in->block->data;
+  for (int i = 0; i < in->count; i++) {
+    gap_core core;
+    int before = list->count;
+    double compared = list->compared;
+    gap_triangle_place(&core, &all[i]);
+    if (meet_surface(context, &core, surface, rounding, list) != 0) return -1;
+    context->work += list->compared > compared;
+    gap_contact *added = list->block->data;
+    for (int k = before; k < list->count; k++)
+      added[k].triangle[0] = all[i].number;
+  }
+  return 0;
 }
 
 int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
@@ -353,18 +364,18 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
       .source = context->source, .block = &context->contacts, .margin = margin};
   if (room <= most) list.enough = room;
   for (int i = 0; i < list.enough; i++) list.nearest[i] = margin;
-  if (meshes == 1) {
-    if (gap_mesh_meet(&core, in[0].block->data, in[0].count, NULL, 0, &list) !=
-        0)
-      return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
-  } else {
-    status = plant_region(context, &in[0]);
-    gap_triangle *all = in[1].block->data;
-    for (int i = 0; i < in[1].count && status == GAP_OK; i++)
-      status = meet_region(context, &in[0], &all[i], &list);
-    if (status != GAP_OK) return status;
-  }
-  int count = gap_mesh_finish(&list, radius, flags, contacts, room);
+  gap_surface surface;
+  status = plant_region(context, &in[0], &surface);
+  if (status != GAP_OK) return status;
+  double rounding = 1e-12 * in[0].radius;
+  int failed = meshes == 1
+                   ? meet_surface(context, &core, &surface, rounding, &list)
+                   : meet_triangles(context, &in[1], &surface, rounding, &list);
+  int count = failed ? -1
+                     : gap_mesh_finish(&list, &context->region, &context->found,
+                                       radius, flags, contacts, room);
+  if (count < 0)
+    return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
   context->compared += list.compared;
   context->covered = list.margin;
   for (int i = 0; i < count; i++) vec3_add_scaled(contacts[i].point, 1, origin);

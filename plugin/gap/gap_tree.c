@@ -83,22 +83,24 @@ static void build_node(build *tree, int first, int count) {
   build_node(tree, first + count / 2, count - count / 2);
 }
 
-int gap_tree_build(gap_tree *tree, const memory_source *source,
-                   const double (*boxes)[6], int count) {
+double (*gap_tree_boxes(gap_tree *tree, const memory_source *source,
+                        int count))[6] {
   size_t size = (size_t)count;
-  build made = {.nodes = memory_block_reserve(&tree->nodes, source, 2 * size,
-                                              sizeof(node)),
-                .order = memory_block_reserve(&tree->order, source, size,
-                                              sizeof(int32_t))};
-  double(*copy)[6] =
-      memory_block_reserve(&tree->boxes, source, size, sizeof *copy);
-  if (made.nodes == NULL || made.order == NULL || copy == NULL) return -1;
-  memcpy(copy, boxes, size * sizeof *copy);
-  made.boxes = (const double(*)[6])copy;
+  tree->n_triangles = 0;
+  if (memory_block_reserve(&tree->nodes, source, 2 * size, sizeof(node)) ==
+          NULL ||
+      memory_block_reserve(&tree->order, source, size, sizeof(int32_t)) == NULL)
+    return NULL;
+  return memory_block_reserve(&tree->boxes, source, size, 6 * sizeof(double));
+}
+
+void gap_tree_build(gap_tree *tree, int count) {
+  build made = {.nodes = tree->nodes.data,
+                .order = tree->order.data,
+                .boxes = tree->boxes.data};
   for (int i = 0; i < count; i++) made.order[i] = i;
   tree->n_triangles = count;
   if (count > 0) build_node(&made, 0, count);
-  return 0;
 }
 
 void gap_tree_release(gap_tree *tree, const memory_source *source) {
@@ -124,8 +126,7 @@ static int compare_numbers(const void *a, const void *b) {
   return (i > j) - (i < j);
 }
 
-int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[],
-                  int room) {
+int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[]) {
   if (tree->n_triangles == 0) return 0;
   const node *nodes = tree->nodes.data;
   const int32_t *order = tree->order.data;
@@ -141,12 +142,9 @@ int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[],
       continue;
     }
     for (int i = at->first; i < at->first + at->count; i++) {
-      if (!meets(gap_tree_box(tree, order[i]), box)) continue;
-      if (count < room) found[count] = order[i];
-      count++;
+      if (meets(gap_tree_box(tree, order[i]), box)) found[count++] = order[i];
     }
   }
-  if (count <= room && count > 0)
-    qsort(found, (size_t)count, sizeof *found, compare_numbers);
+  qsort(found, (size_t)count, sizeof *found, compare_numbers);
   return count;
 }

@@ -161,7 +161,7 @@ static double deepest_of(const inner_contact contacts[],
 /* The geoms of a solid that push one geom, and what of its contacts each can hold.
  * @return how many */
 static int list_geoms(const inner_search *search, const inner_place places[],
-                      int n) {
+                      int n, double (*boxes)[6]) {
   double deepest = deepest_of(search->contacts, places, n);
   int count = 0;
   for (int first = 0, end; first < n; first = end) {
@@ -170,8 +170,8 @@ static int list_geoms(const inner_search *search, const inner_place places[],
     dGeomGetAABB(places[first].of, box);
     double room = deepest + LEVEL * extent_of(places[first].of);
     for (int i = 0; i < 3; i++) {
-      search->boxes[count][i] = box[2 * i] - room;
-      search->boxes[count][3 + i] = box[2 * i + 1] + room;
+      boxes[count][i] = box[2 * i] - room;
+      boxes[count][3 + i] = box[2 * i + 1] + room;
     }
     search->geoms[count++] = (inner_geom){first, end};
   }
@@ -187,17 +187,17 @@ static bool same_pair(const inner_place *a, const inner_place *b) {
 static bool find_of_geom(inner_search *search, const inner_place places[],
                          int n) {
   if (places[0].of == places[n - 1].of) return true;
-  int count = list_geoms(search, places, n);
-  if (gap_tree_build(&search->tree, &search->pool->source,
-                     (const double(*)[6])search->boxes, count) != 0)
-    return false;
+  double(*boxes)[6] = gap_tree_boxes(&search->tree, &search->pool->source, n);
+  if (boxes == NULL) return false;
+  int count = list_geoms(search, places, n, boxes);
+  gap_tree_build(&search->tree, count);
   for (int i = 0; i < n; i++) {
     const double *point =
         search->contacts[places[i].contact].point[places[i].side];
     bool *is_inner = &search->inner[places[i].contact];
     double room = hair_rounding(point), box[6];
     for (int k = 0; k < 6; k++) box[k] = point[k % 3] + (k < 3 ? -room : room);
-    int n_near = gap_tree_find(&search->tree, box, search->near, count);
+    int n_near = gap_tree_find(&search->tree, box, search->near);
     for (int g = 0; g < n_near && !*is_inner; g++) {
       const inner_geom *geom = &search->geoms[search->near[g]];
       if (places[geom->first].of == places[i].of) continue;
@@ -217,7 +217,6 @@ bool inner_contacts_reserve(inner_search *search, size_t n) {
          POOL_RESERVE(search->pool, search->inner, n) &&
          POOL_RESERVE(search->pool, search->places, 2 * n) &&
          POOL_RESERVE(search->pool, search->geoms, n) &&
-         POOL_RESERVE(search->pool, search->boxes, n) &&
          POOL_RESERVE(search->pool, search->near, n);
 }
 

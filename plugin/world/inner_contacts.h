@@ -30,8 +30,7 @@ typedef struct inner_search {
   dGeomID probe;           /* a small ball outside of all spaces */
   inner_place *places;     /* [2 n] contacts, either way, by the geom pushed */
   inner_geom *geoms;       /* [n] of the solid at hand, */
-  double (*boxes)[6];      /* theirs, */
-  gap_tree tree;           /* of these, */
+  gap_tree tree;           /* of their boxes, */
   int32_t *near;           /* and those near a contact */
 } inner_search;
 
