@@ -96,8 +96,9 @@ void assembly_add_contact(const assembly *a, int k, double seconds,
  *  @return how many. */
 int assembly_remember(const assembly *a, bool stops, contact_entry entries[]);
 
-/** Write the impulses of contact or stop k into an entry that has its key; one
- *  that took no part gets none. */
+/** Write the impulses of joint j with rows, or of contact or stop k, into an entry that
+ *  has its key; a contact that took no part gets none. */
+void assembly_remember_joint(const assembly *a, int j, contact_entry *entry);
 void assembly_remember_contact(const assembly *a, int k, contact_entry *entry);
 
 #endif

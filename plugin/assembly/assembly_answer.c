@@ -103,7 +103,7 @@ void assembly_add_forces(const assembly *a, double seconds,
 
 /* --- what the next step starts from ------------------------------------------ */
 
-static void remember_joint(const assembly *a, int j, contact_entry *entry) {
+void assembly_remember_joint(const assembly *a, int j, contact_entry *entry) {
   const int *row = a->joint_row[a->request.world->joints[j].rows];
   entry->seconds = a->request.step_size;
   for (int r = 0; r < 6 && row[r] >= 0; r++)
@@ -134,7 +134,7 @@ int assembly_remember(const assembly *a, bool stops, contact_entry entries[]) {
   for (int j = 0; j < world->n_joints; j++) {
     if (world->joints[j].rows < 0) continue;
     world_joint_key(&entries[count], world, j);
-    remember_joint(a, j, &entries[count++]);
+    assembly_remember_joint(a, j, &entries[count++]);
   }
   for (int k = 0; k < a->contacts->n; k++) {
     if (a->contact_row[k] < 0 || (!stops && a->contacts->items[k].stop >= 0))

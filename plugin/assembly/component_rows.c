@@ -95,6 +95,12 @@ static void guess_contact(double guess[], const contact_rows *rows,
   }
 }
 
+static void scale_guess(const assembly *a, component_problem *c, int first,
+                        const contact_entry *old) {
+  for (int i = first; i < c->set.n_rows && old != NULL; i++)
+    c->guess[i] *= time_scale(a, old);
+}
+
 /* --- rows ------------------------------------------------------------------- */
 
 /* A stiff spring is a row of the velocity at the end, v + (x - v) / share: between the ends
@@ -140,7 +146,9 @@ static void add_joint(assembly *a, component_problem *c, int j) {
   for (int i = 0; i < 6; i++)
     a->joint_row[joint->rows][i] =
         row_of[i] >= 0 ? c->first_row + row_of[i] : -1;
-  guess_joint(c->guess + first, c->set.n_rows - first, old_joint(a, j));
+  const contact_entry *old = old_joint(a, j);
+  guess_joint(c->guess + first, c->set.n_rows - first, old);
+  scale_guess(a, c, first, old);
 }
 
 /* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
@@ -179,9 +187,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   a->contact_row[k] = c->first_row + first;
   guess_contact(c->guess + first, rows, old,
                 memory_sign(request->world, point));
-  if (old != NULL)
-    for (int i = first; i < c->set.n_rows; i++)
-      c->guess[i] *= time_scale(a, old);
+  scale_guess(a, c, first, old);
 }
 
 static void add_stop(assembly *a, component_problem *c, int k,

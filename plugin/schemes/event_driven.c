@@ -49,11 +49,19 @@ static void find_axis_rate(const event_state *w, world_contact *contact,
   for (int i = 0; i < 3; i++) contact->axis_rate[i] /= w->s.step->step_size;
 }
 
-/* Note what `here` knows of its contacts, to be found again. */
+/* Note what `here` knows of its joints and contacts, to be found again. */
 static bool remember(event_state *w) {
-  const world_contacts *contacts = &w->s.here->contacts;
+  const world_snapshot *here = w->s.here;
+  const world_contacts *contacts = &here->contacts;
   w->n_entries = 0;
-  if (!EVENT_RESERVE(w, entries, contacts->n)) return false;
+  if (!EVENT_RESERVE(w, entries, here->n_joint_rows + contacts->n))
+    return false;
+  for (int j = 0; j < here->n_joints; j++) {
+    if (here->joints[j].rows < 0) continue;
+    contact_entry *entry = &w->entries[w->n_entries++];
+    world_joint_key(entry, here, j);
+    assembly_remember_joint(w->s.base.assembly, j, entry);
+  }
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
     if (!contact->held && isinf(contact->hit) && !contact->overlaps_pair)
@@ -453,7 +461,6 @@ static void keep_v_alpha(event_state *w) {
 static bool accept(event_state *w, double *remaining, double h) {
   event_report(w)->substeps++;
   if (!tally(w, 1)) return false;
-  step_end_keep_loads(&w->s, h);
   note_held(w);
   if (!remember(w)) return false;
   keep_v_alpha(w);
@@ -494,7 +501,6 @@ static bool collide(event_state *w, double h, const event *found,
     } else {
       event_report(w)->substeps++;
       if (!tally(w, way / h)) return false;
-      step_end_keep_loads(&w->s, h);
       note_held(w);
       if (!remember(w)) return false;
       events_go_between(w, way / h);

@@ -26,7 +26,6 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->u, 6 * n) &&
           ARENA_TAKE(arena, s->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
-          ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
           motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
 }
@@ -230,6 +229,7 @@ static bool look_at_middle(second_order *s, const motion *from, double h) {
   }
   for (int j = 0; j < s->home.n_joints; j++) {
     int first = here->joints[j].rows, second = s->middle.joints[j].rows;
+    s->middle.joints[j].known = here->joints[j].known;
     if (first < 0 || second < 0) continue;
     const host_rows *starts = &here->joint_rows[first].rows;
     host_joint_rows *read = &s->middle.joint_rows[second];

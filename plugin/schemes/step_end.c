@@ -116,24 +116,15 @@ bool step_end_hold(second_order *s, double h, motion *to) {
 
 /* --- what rows carry -------------------------------------------------------- */
 
-void step_end_keep_loads(second_order *s, double h) {
-  const world_snapshot *of = second_order_solved(s);
-  for (int j = 0; j < s->home.n_joints; j++) {
-    int rows = of->joints[j].rows;
-    s->loads[j].count = rows >= 0 ? of->joint_rows[rows].rows.count : 0;
-    for (unsigned i = 0; i < s->loads[j].count; i++)
-      s->loads[j].force[i] = assembly_joint_impulse(s->base.assembly, j, i) / h;
-  }
-}
-
 /* Rows of the velocities give way by the host's own CFM. */
 static double left_to_give(double cfm) {
   return fmax(cfm - HOST_DEFAULT_CFM, 0);
 }
 
-static void load_joint(host_joint_rows *rows, const joint_load *load) {
-  for (unsigned i = 0; i < rows->rows.count; i++) {
-    double pressed = left_to_give(rows->rows.cfm[i]) * load->force[i];
+static void load_joint(host_joint_rows *rows, const contact_entry *load) {
+  for (int i = 0; i < load->n_rows; i++) {
+    double pressed =
+        left_to_give(rows->rows.cfm[i]) * load->impulses[i] / load->seconds;
     if (rows->soft[i] || pressed == 0) continue;
     rows->correction[i] -= pressed;
   }
@@ -143,8 +134,10 @@ void step_end_load(second_order *s, world_snapshot *at) {
   double h = s->step->step_size;
   for (int j = 0; j < at->n_joints; j++) {
     int rows = at->joints[j].rows;
-    if (rows >= 0 && at->joint_rows[rows].rows.count == s->loads[j].count)
-      load_joint(&at->joint_rows[rows], &s->loads[j]);
+    const contact_entry *load = at->joints[j].known;
+    if (rows >= 0 && load != NULL &&
+        (int)at->joint_rows[rows].rows.count == load->n_rows)
+      load_joint(&at->joint_rows[rows], load);
   }
   for (int k = 0; k < at->contacts.n; k++) {
     world_contact *contact = &at->contacts.items[k];

@@ -11,9 +11,6 @@
  */
 bool step_end_hold(second_order *s, double h, motion *to);
 
-/** Keep what joints carried in the last solve, a step of size h. */
-void step_end_keep_loads(second_order *s, double h);
-
 /**
  * Where the world's CFM is no mere rounding, rows that give way less than their
  * bodies are rigid for the velocities. But they rest where their spring carries
@@ -21,7 +18,7 @@ void step_end_keep_loads(second_order *s, double h);
  * what carries a load is moved there from either side.
  *
  * @param at  the world where step_end_correct is to correct it; known of its
- *            contacts is what the last substep left
+ *            joints and contacts is what the last substep left
  */
 void step_end_load(second_order *s, world_snapshot *at);
 

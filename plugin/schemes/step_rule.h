@@ -8,12 +8,6 @@
 typedef struct second_order second_order;
 typedef struct joint_row_state joint_row_state; /* conserving.c */
 
-/** Impulses of the rows of a joint in a substep. */
-typedef struct joint_load {
-  unsigned count;  /* of the host's rows; 0: not known */
-  double force[6]; /* N, N m */
-} joint_load;
-
 /** The differences between the second-order schemes, as data. */
 typedef struct step_rule {
   double
@@ -53,7 +47,6 @@ struct second_order {
   double *u; /* [6 n_bodies] and those that rows are for, of the last round */
   double *mass, *x_free, *force, *k_q, *k_v;
   double *gyroscopic; /* [9 n_bodies] Jacobians of those torques in M~ */
-  joint_load *loads;  /* [n_joints] of the last substep */
   double *taut;       /* [9 n_bodies] K of taut_joints.h, N m */
   extra_row *rows;
   double *early; /* [6 n_bodies] forces at the start of the step tried */
