@@ -137,40 +137,33 @@ static void swing(pendulum *p, double h, const double start[3],
   }
 }
 
-/* The velocities that a substep of the part `s` of h starts with. */
-static void undo(const pendulum *p, double s, double start[3]) {
+/* The velocities that the next step starts with. */
+static void undo(const pendulum *p, double start[3]) {
   real_read(start, dBodyGetLinearVel(p->body), 3);
-  for (int i = 0; i < 3; i++) start[i] -= THETA * s * s * p->lent[i];
+  for (int i = 0; i < 3; i++) start[i] -= THETA * p->lent[i];
 }
 
-/* The wall takes all there is: what was lent on the way to it is undone before, and
+/* The wall takes all there is: what the step before lent was undone as this one began, and
  * what the body has then is what the wall and the joint are told of. Another body on
  * the same hand swings on. */
 static void test_an_impact_is_told_of_itself(void) {
   for (int m = 0; m < N_MASSES; m++) {
     pendulum p;
     const double h = 0.04, none[3] = {0};
-    ode_mlcp_event event;
     ode_mlcp_report report = {0};
     double start[3], gained[3];
     open_pendulum(&p, MASSES[m]);
     add_pin(&p.s, add_mass(&p.s, MASSES[m], -1, 0), p.hand, 0, 0);
     dGeomSetBody(dCreateSphere(p.s.space, 0.1), p.body);
     dCreatePlane(p.s.space, 1, 0, 0, 0.2); /* met 73 degrees below */
-    for (double time = 0; report.collisions == 0; time += h) {
-      pendulum last = p;
-      const seen before = see(p.body);
-      undo(&p, 1, start);
+    while (report.collisions == 0) {
+      undo(&p, start);
       swing(&p, h, start, gained, &report);
       if (report.collisions == 0) {
         expect_told(&p, h, gained, "swing");
         continue;
       }
-      CU_ASSERT_EQUAL_FATAL(ode_mlcp_last_event(p.s.world, 0, &event),
-                            ODE_MLCP_OK);
-      double part = (event.time - time) / h;
-      for (int i = 0; i < 3; i++)
-        gained[i] = THETA * part * part * last.lent[i] - before.v[i];
+      for (int i = 0; i < 3; i++) gained[i] = -start[i];
       expect_told(&p, h, gained, "impact");
       CU_ASSERT(vec_length(dBodyGetLinearVel(p.body)) < of_host(1e-9, 1));
     }
@@ -190,7 +183,7 @@ static void test_a_push_of_the_hand_ends_it(void) {
     double start[3], gained[3];
     open_pendulum(&p, MASSES[m]);
     for (int i = 0; i < 8; i++) {
-      undo(&p, 1, start);
+      undo(&p, start);
       swing(&p, h, start, gained, &report);
       expect_told(&p, h, gained, "swing");
     }

@@ -305,8 +305,7 @@ static double brought(const second_order *s) {
 }
 
 double conserving_energy(const second_order *s, const motion *from) {
-  double energy = motion_energy(&s->home, from, from->v) +
-                  motion_energy(&s->home, from, from->carry) - brought(s);
+  double energy = motion_energy(&s->home, from, from->v) - brought(s);
   for (int b = 0; b < s->home.n_bodies; b++) {
     double change[6], impulse[6];
     const double *u = s->u + 6 * b;

@@ -229,13 +229,6 @@ static double bound_energy(const world_snapshot *here, const double before[],
   return share;
 }
 
-/* What bodies are given new velocities carry nothing on. */
-static void end_carry(event_state *w) {
-  memset(w->now.carry, 0,
-         6 * (size_t)w->s.home.n_bodies * sizeof *w->now.carry);
-  w->now.carry_h = 0;
-}
-
 /* @param pressed  [here's contacts] N s of each that is in v already; or NULL */
 static bool solve_impact(event_state *w, const double v[],
                          const double pressed[]) {
@@ -259,36 +252,6 @@ static bool tally_impact(event_state *w, double share) {
   double seconds = w->s.step->step_size / share;
   assembly_add_forces(w->s.base.assembly, seconds, w->s.step->joints);
   return tally_found(w, seconds, &w->s.here->contacts, NULL);
-}
-
-/* The last projection's change is undone before what is struck: what takes its place is
- * the impact's, which contacts and joints are told of. */
-static void undo_carry(event_state *w) {
-  const world_contacts *contacts = &w->s.here->contacts;
-  double tolerance = event_rate_tolerance(w);
-  bool any = false;
-  for (int k = 0; k < contacts->n; k++)
-    any |= contacts->items[k].active &&
-           world_contact_rate(contacts, k, w->now.v) < -tolerance;
-  for (int i = 0; i < 6 * w->s.home.n_bodies && any; i++)
-    w->now.v[i] -= w->now.carry[i];
-}
-
-/* Compression, which gives no energy to velocities that joints allow. Those before
- * the last projection may have more than it leaves: they are what is struck where it
- * comes to no more in the end. */
-static bool compress(event_state *w) {
-  const double ROUNDING = 1e-12;
-  size_t n = 6 * (size_t)w->s.home.n_bodies;
-  double most = kinetic_energy(w->s.here, w->now.v);
-  if (!w->s.rule->conserves) return solve_impact(w, w->now.v, NULL);
-  memcpy(w->projected, w->now.v, n * sizeof *w->projected);
-  undo_carry(w);
-  if (!solve_impact(w, w->now.v, NULL)) return false;
-  double end = kinetic_energy(w->s.here, assembly_x(w->s.base.assembly));
-  if (end <= (1 + ROUNDING) * most || is_driven(w->s.here)) return true;
-  memcpy(w->now.v, w->projected, n * sizeof *w->projected);
-  return solve_impact(w, w->now.v, NULL);
 }
 
 /* An impact acts on all that touches: what parts before it may be driven together. */
@@ -322,7 +285,9 @@ static bool impact(event_state *w) {
     return false;
   report->impacts++;
   choose_struck(w);
-  if (!EVENT_RESERVE(w, given_back, contacts->n) || !compress(w)) return false;
+  if (!EVENT_RESERVE(w, given_back, contacts->n) ||
+      !solve_impact(w, w->now.v, NULL))
+    return false;
   if (w->crowded) return true;
   if (!tally_impact(w, 1)) return false;
 
@@ -358,7 +323,6 @@ static bool impact(event_state *w) {
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
   }
-  end_carry(w);
   memcpy(w->now.v, v, (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
@@ -458,6 +422,11 @@ static void keep_v_alpha(event_state *w) {
     w->v_alpha[i] = (1 - alpha) * w->now.v[i] + alpha * w->next.v[i];
 }
 
+/* True if no more than rounding remains of the host's step. */
+static bool is_over(const event_state *w, double remaining) {
+  return remaining <= 1e-12 * w->s.step->step_size;
+}
+
 static bool accept(event_state *w, double *remaining, double h) {
   event_report(w)->substeps++;
   if (!tally(w, 1)) return false;
@@ -467,6 +436,14 @@ static bool accept(event_state *w, double *remaining, double h) {
   motion_copy(&w->now, &w->next, w->s.home.n_bodies);
   *remaining -= h;
   return true;
+}
+
+/* Take a trial that no event ends: go on from there, or where the host's step is over take
+ * out the velocities that rows do not allow. */
+static bool pass(event_state *w, double *remaining, double h) {
+  if (!accept(w, remaining, h)) return false;
+  if (!is_over(w, *remaining)) return arrive(w, *remaining);
+  return !w->s.rule->holds || step_end_hold(&w->s, &w->now);
 }
 
 static bool try_step(event_state *w, double *size);
@@ -482,10 +459,6 @@ static bool step_to_event(event_state *w, double *way, bool *short_of) {
   return true;
 }
 
-static bool accept_short(event_state *w, double *remaining, double way) {
-  return accept(w, remaining, way) && arrive(w, *remaining);
-}
-
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(event_state *w, double h, const event *found,
                     double *remaining) {
@@ -493,7 +466,7 @@ static bool collide(event_state *w, double h, const event *found,
   bool steps = way > 0 && w->s.rule->conserves, short_of = false;
   if (steps && !step_to_event(w, &way, &short_of)) return false;
   if (w->crowded) return true;
-  if (short_of) return accept_short(w, remaining, way);
+  if (short_of) return pass(w, remaining, way);
   event_report(w)->collisions++;
   if (way > 0) {
     if (steps) {
@@ -528,7 +501,7 @@ static bool transit(event_state *w, const event *found, double *remaining) {
   bool short_of = false;
   if (w->s.unsettled && !step_to_event(w, &way, &short_of)) return false;
   if (w->crowded) return true;
-  if (short_of) return accept_short(w, remaining, way);
+  if (short_of) return pass(w, remaining, way);
   event_report(w)->transitions++;
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
                        w->now.time + found->when))
@@ -576,8 +549,6 @@ static void cut_energy(event_state *w) {
   double *from = w->struck; /* as they turn with their bodies */
   double *v = w->next.v, end = motion_energy(&w->s.home, &w->next, v);
   w->s.unsettled = false;
-  if (end + motion_energy(&w->s.home, &w->next, w->next.carry) <= most) return;
-  memset(w->next.carry, 0, n * sizeof *w->next.carry);
   if (end <= most) return;
   memcpy(from, w->now.v, n * sizeof *from);
   for (int b = 0; b < w->s.home.n_bodies; b++)
@@ -636,19 +607,15 @@ static bool try_step(event_state *w, double *size) {
   return true;
 }
 
-/* What the last projection did is undone before: contacts are told of it. Its rounds are
- * as many as the scheme has: drawn bridges gain after four under conserving, and others
+/* Its rounds are as many as the scheme has: drawn bridges gain after four under conserving, and others
  * take three times the work after sixteen (test_never_worse). */
 static bool rest_in_first_order(event_state *w, double *remaining) {
   const step_rule *rule = w->s.rule;
   step_rule rest = first_order_rule;
   rest.rounds = rule->rounds;
-  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
-    w->now.v[i] -= w->now.carry[i];
-  end_carry(w);
   w->s.rule = &rest;
   bool taken = event_try(w, *remaining) && events_hold(w) &&
-               accept(w, remaining, *remaining);
+               pass(w, remaining, *remaining);
   w->s.rule = rule;
   w->ahead_size = 0;
   return taken;
@@ -663,7 +630,7 @@ static bool run_substeps(event_state *w) {
                     second_order_alpha(&w->s) * step->step_size, w->stiff);
   double last = 0; /* size of the last substep */
   double size = INFINITY;
-  for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
+  for (bool first = true; !is_over(w, remaining); first = false) {
     bool approach = choose_active(w) || (first && joints_approach(w));
     if (!w->crowded && approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
@@ -682,15 +649,12 @@ static bool run_substeps(event_state *w) {
       w->crowded |= many;
     }
     bool done = w->crowded                 ? rest_in_first_order(w, &remaining)
-                : found.kind == EVENT_NONE ? accept(w, &remaining, size)
+                : found.kind == EVENT_NONE ? pass(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
                     ? collide(w, size, &found, &remaining)
                     : transit(w, &found, &remaining);
     if (found.kind != EVENT_NONE) w->ahead_size = 0;
     if (!done) return false;
-    if (found.kind == EVENT_NONE && remaining > 1e-12 * step->step_size &&
-        !arrive(w, remaining))
-      return false;
   }
   return correct(w, last);
 }
@@ -706,7 +670,6 @@ static bool reserve_bodies(event_state *w) {
            ARENA_TAKE(&w->s.base.arena, w->way_v, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->jump, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->stiff, n) &&
-           ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->compressed, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->struck, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->v_alpha, 6 * n) &&
@@ -715,9 +678,13 @@ static bool reserve_bodies(event_state *w) {
           outcome_no_memory(w->s.step->out));
 }
 
-/* What the last step's projection did has no momentum in all: it goes on where all that
+/* This part of what the projection at the end of the host's step did to the velocities is
+ * undone at the start of the next: 1 keeps the energy where it is, 0 damps most (40). */
+static const double CARRIED = 0.99;
+
+/* What the last step's projection did has no momentum in all: it is undone where all that
  * were in it are together and unchanged. */
-static void take_carry_over(event_state *w) {
+static void undo_projection(event_state *w) {
   const world_snapshot *home = &w->s.home;
   const body_memory *first = NULL;
   for (int b = 0; b < home->n_bodies; b++) {
@@ -728,12 +695,11 @@ static void take_carry_over(event_state *w) {
         last->n_with != home->n_bodies)
       first = NULL;
     else
-      memcpy(w->now.carry + 6 * b, last->carry, sizeof last->carry);
+      memcpy(w->s.carry + 6 * b, last->carry, sizeof last->carry);
   }
-  if (first != NULL)
-    w->now.carry_h = first->carry_h;
-  else
-    end_carry(w);
+  for (int i = 0; i < 6 * home->n_bodies && first != NULL; i++)
+    w->now.v[i] -= CARRIED * w->s.carry[i];
+  memset(w->s.carry, 0, 6 * (size_t)home->n_bodies * sizeof *w->s.carry);
 }
 
 /* Some second's: where outcomes are searched for that long, it is among contacts
@@ -758,7 +724,7 @@ static void start_step(event_state *w) {
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
   }
-  take_carry_over(w);
+  undo_projection(w);
 }
 
 static void fill_report(event_state *w) {

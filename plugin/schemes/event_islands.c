@@ -137,8 +137,7 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     w->poses[at] = w->now.poses[b];
     end->id = w->s.home.bodies[b].id;
     end->serial = w->s.home.bodies[b].serial;
-    memcpy(end->carry, w->now.carry + 6 * b, sizeof end->carry);
-    end->carry_h = w->now.carry_h;
+    memcpy(end->carry, w->s.carry + 6 * b, sizeof end->carry);
     end->island = w->group;
     end->n_with = w->s.home.n_bodies;
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);

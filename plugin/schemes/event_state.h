@@ -19,7 +19,7 @@ typedef struct body_memory {
   world_pose pose;
   double v[6];
   double v_alpha[6];
-  double carry[6], carry_h; /* see motion */
+  double carry[6];    /* see second_order */
   int island, n_with; /* what it was solved with, and how many they were */
 } body_memory;
 
@@ -49,10 +49,10 @@ typedef struct event_state {
   bool *unchanged;      /* [n_bodies] since the last step */
   bool *stiff;          /* [n_bodies] see forces_find_stiff */
   double *jump;         /* [6 n_bodies] of kinematic bodies' velocities */
-  double *projected;    /* [6 n_bodies] velocities before an impact, */
-  double *compressed;   /* [6 n_bodies] after its compression, */
-  double *struck;       /* [6 n_bodies] and after it */
-  double *v_alpha;      /* [6 n_bodies] of the last substep */
+  double
+      *compressed; /* [6 n_bodies] velocities after an impact's compression, */
+  double *struck;  /* [6 n_bodies] and after it */
+  double *v_alpha; /* [6 n_bodies] of the last substep */
 
   /* contacts as the last substep left them */
   contact_memory memory;

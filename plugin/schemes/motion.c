@@ -7,21 +7,14 @@
 #include "world/rotation.h"
 
 bool motion_take(motion *m, arena *arena, int n_bodies) {
-  if (!ARENA_TAKE(arena, m->poses, n_bodies) ||
-      !ARENA_TAKE(arena, m->v, 6 * n_bodies) ||
-      !ARENA_TAKE(arena, m->carry, 6 * n_bodies))
-    return false;
-  memset(m->carry, 0, 6 * (size_t)n_bodies * sizeof *m->carry);
-  m->carry_h = 0;
-  return true;
+  return ARENA_TAKE(arena, m->poses, n_bodies) &&
+         ARENA_TAKE(arena, m->v, 6 * n_bodies);
 }
 
 void motion_copy(motion *to, const motion *from, int n_bodies) {
   to->time = from->time;
   memcpy(to->poses, from->poses, (size_t)n_bodies * sizeof *to->poses);
   memcpy(to->v, from->v, 6 * (size_t)n_bodies * sizeof *to->v);
-  memcpy(to->carry, from->carry, 6 * (size_t)n_bodies * sizeof *to->carry);
-  to->carry_h = from->carry_h;
 }
 
 void motion_lead(const motion *from, motion *to, int n_bodies, double h) {

@@ -10,9 +10,6 @@ typedef struct motion {
   double time;
   world_pose *poses; /* [n_bodies] */
   double *v;         /* [6 n_bodies] */
-  double *carry;     /* [6 n_bodies] of the conserving scheme: what the
-                        projection that ended the last substep added to v, */
-  double carry_h;    /* s: and the size of that; 0: none */
 } motion;
 
 /** Take a motion's arrays from an arena. @return false when memory runs out. */

@@ -24,7 +24,7 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->taut, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
-          ARENA_TAKE(arena, s->start_v, 6 * n) &&
+          ARENA_TAKE(arena, s->carry, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
           motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
@@ -36,9 +36,6 @@ static const double SETTLED = 1e-11;
 /* times SETTLED: what the rounding of solves may keep rounds from; without it a car on a
  * kerb (demos/cases) costs a sixth more */
 static const double OF_SOLVES = 300;
-/* This part of what the end's projection did to the velocities is undone at the
- * start of the next step: 1 keeps the energy where it is, 0 damps most (40). */
-static const double CARRIED = 0.99;
 
 /* --- what a scheme is made of --------------------------------------------- */
 
@@ -461,8 +458,6 @@ static void arrive(const second_order *s, const motion *from, double h,
       turning_end(end + 3, &s->home.bodies[b], &from->poses[b], &to->poses[b],
                   v + 3, u + 3);
   }
-  to->carry_h = 0;
-  memset(to->carry, 0, 6 * (size_t)s->home.n_bodies * sizeof *to->carry);
 }
 
 /* K of the last solve's impulses.
@@ -623,15 +618,6 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
   return true;
 }
 
-/* The velocities from which the step starts: what the last projection did is
- * mostly undone, by the share that goes with the two sizes. */
-static void start_velocities(second_order *s, const motion *from, double h) {
-  double before = from->carry_h, share = 0;
-  if (before > 0) share = CARRIED * fmin(1, h * h / (before * before));
-  for (int i = 0; i < 6 * s->home.n_bodies; i++)
-    s->u[i] = s->start_v[i] = from->v[i] - share * from->carry[i];
-}
-
 static void bind(second_order *s, const int body[2]) {
   for (int side = 0; side < 2; side++)
     if (body[side] >= 0) s->free[body[side]] = false;
@@ -687,7 +673,8 @@ static void turn_first(second_order *s, const motion *from, int b, double h,
 bool second_order_take(second_order *s, const motion *from, double h,
                        motion *to) {
   if (s->rule->first) prepare_first(s);
-  start_velocities(s, from, h);
+  s->start_v = from->v;
+  memcpy(s->u, from->v, 6 * (size_t)s->home.n_bodies * sizeof *s->u);
   if (!look_at_middle(s, from, h)) return false;
   world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
   if ((s->rule->conserves && !conserving_prepare(s, from, h)) ||

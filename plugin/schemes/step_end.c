@@ -38,7 +38,8 @@ static bool is_pressed(const second_order *s, int k) {
 
 /* The world at the end, so far as its velocities depend on it: the collision
  * function is asked where something is pressed. */
-static bool look_at_end(second_order *s, const motion *to, double h) {
+static bool look_at_end(second_order *s, const motion *to) {
+  double h = s->step->step_size;
   bool pressed = false;
   for (int k = 0; k < s->here->contacts.n && !pressed; k++)
     pressed = is_pressed(s, k);
@@ -84,10 +85,9 @@ static const double *project(second_order *s, int n_rows, const motion *to) {
              : NULL;
 }
 
-bool step_end_hold(second_order *s, double h, motion *to) {
+bool step_end_hold(second_order *s, motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = s->n_end;
   bool conserves = s->rule->conserves;
-  if (conserves) to->carry_h = h;
   /* a trapezoid without an ERP is the paper's; with contacts a block that tips is no
    * longer of second order (test_scenes_second_order) */
   if (!conserves && (s->home.n_joint_rows == 0 || !(s->home.erp > 0)))
@@ -99,7 +99,7 @@ bool step_end_hold(second_order *s, double h, motion *to) {
   if (s->base.projector == NULL ||
       !POOL_RESERVE(s->step->pool, s->end_of, s->here->contacts.n))
     return outcome_no_memory(s->step->out);
-  if (!look_at_end(s, to, h)) return false;
+  if (!look_at_end(s, to)) return false;
   add_holding(s, &n_rows);
   if (!add_pressed(s, to, &n_rows)) return false;
   if (n_rows == 0) return true;
@@ -108,7 +108,7 @@ bool step_end_hold(second_order *s, double h, motion *to) {
   if (v == NULL) return false;
   for (int i = 0; i < 6 * n_bodies; i++) {
     if (s->home.bodies[i / 6].kinematic) continue;
-    if (conserves) to->carry[i] = v[i] - to->v[i];
+    if (conserves) s->carry[i] = v[i] - to->v[i];
     to->v[i] = v[i];
   }
   return true;
@@ -184,7 +184,7 @@ static bool anything_to_correct(world_snapshot *at) {
 /* A turned body has another inertia about the axis it turns about: on a slender rod a
  * thousand times as much. No correction may bring energy by that: the conserving
  * scheme turns velocities with the body, the others keep their direction. */
-static void correct_body(const second_order *s, motion *to, int b,
+static void correct_body(second_order *s, motion *to, int b,
                          const double move[6], double h) {
   const host_body *home = &s->home.bodies[b];
   double *w = to->v + 6 * b + 3;
@@ -193,7 +193,7 @@ static void correct_body(const second_order *s, motion *to, int b,
   world_pose_move(&corrected, &to->poses[b], move, h);
   if (s->rule->conserves) {
     world_pose_turn_along(&to->poses[b], &corrected, w);
-    world_pose_turn_along(&to->poses[b], &corrected, to->carry + 6 * b + 3);
+    world_pose_turn_along(&to->poses[b], &corrected, s->carry + 6 * b + 3);
   } else {
     double after = motion_spin_energy(home, &corrected, w);
     for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);

@@ -5,11 +5,11 @@
 
 #include "schemes/second_order.h"
 
-/** The velocities at the end of the step tried become those that joints and contacts
- * that it pressed allow, with the least change measured by mass. Under a rule that
- * conserves it is remembered: most of it is undone when the next step begins (40).
+/** The velocities where the host's step ends become those that joints and contacts that
+ * its last substep pressed allow, with the least change measured by mass. Under a rule
+ * that conserves it is remembered: most of it is undone when the next step begins (40).
  */
-bool step_end_hold(second_order *s, double h, motion *to);
+bool step_end_hold(second_order *s, motion *to);
 
 /**
  * Where the world's CFM is no mere rounding, rows that give way less than their

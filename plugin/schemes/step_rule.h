@@ -22,9 +22,8 @@ typedef struct step_rule {
   bool first; /* of first order: see first_order_rule */
   bool conserves; /* the way to a collision is a step of its own, as what flies
                      between the ends of a longer one conserves nothing; an
-                     impact gives no energy, and takes the place of what the last
-                     projection did to those that are struck; small joint errors
-                     are the next step's */
+                     impact gives no energy; small joint errors are the next
+                     step's */
   const char *curves; /* said once of joints that curve; NULL: nothing */
 } step_rule;
 
@@ -38,12 +37,14 @@ struct second_order {
   world_snapshot middle; /* where the Jacobians are taken */
   world_snapshot there;  /* and where the last round has them or the end */
   world_matcher matcher;
-  int *middle_of;  /* [here's contacts] contact in `middle`, -1: lost */
-  double *slips;   /* [3 contacts of the problem] see assembly_request */
-  double *shift;   /* [3 contacts of the problem, then 6 rows of its joints]
+  int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
+  double *slips;  /* [3 contacts of the problem] see assembly_request */
+  double *shift;  /* [3 contacts of the problem, then 6 rows of its joints]
                       what surfaces and motors ask for more in a step */
-  motion ahead;    /* scratch */
-  double *start_v; /* [6 n_bodies] velocities at the start, */
+  motion ahead;   /* scratch */
+  double *carry; /* [6 n_bodies] of a scheme that conserves: what the projection
+                      that ends the host's step added to the velocities */
+  const double *start_v; /* [6 n_bodies] velocities at the start, */
   double *u; /* [6 n_bodies] and those that rows are for, of the last round */
   double *mass, *x_free, *force, *k_q, *k_v;
   double *gyroscopic; /* [9 n_bodies] Jacobians of those torques in M~ */
