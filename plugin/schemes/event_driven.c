@@ -637,11 +637,12 @@ static bool run_substeps(event_state *w) {
     size = fmin(size, w->longest);
     if (!try_step(w, &size)) return false;
 
-    event found = {EVENT_NONE, 0};
+    event found = {EVENT_NONE, 0, false};
     w->ahead_size = 0;
-    last = size;
     if (!w->crowded && options->events && !events_find(w, size, &found))
       return false;
+    if (found.again && !try_step(w, &size)) return false;
+    last = size;
     if (found.kind != EVENT_NONE) {
       double parts = fmax(step->step_size / w->longest, 1);
       bool many = ++w->n_events > options->max_events * parts;

@@ -351,16 +351,17 @@ bool events_find(event_state *w, double h, event *found) {
   double share, stop;
   bool looked;
   w->meets = false;
-  found->kind = EVENT_NONE;
+  *found = (event){EVENT_NONE, 0, false};
   if (!find_collision(w, h, &share)) return false;
   bool collides = isfinite(share);
   if (!find_stop(w, collides ? share * h : h, &stop, &looked)) return false;
   if (isfinite(stop))
-    *found = (event){EVENT_TRANSITION, stop};
-  else if (collides)
-    *found = (event){EVENT_COLLISION, share * h};
-  /* way of the conserving scheme to a collision is a step of its own */
-  bool done = !looked || isfinite(stop) ||
-              (collides && share > 0 && w->s.rule->conserves);
-  return done || event_try(w, h);
+    *found = (event){EVENT_TRANSITION, stop, false};
+  else if (
+      collides) /* the conserving scheme's way there is a step of its own */
+    *found =
+        (event){EVENT_COLLISION, share * h, looked && !w->s.rule->conserves};
+  else
+    found->again = looked;
+  return true;
 }

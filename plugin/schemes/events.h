@@ -13,17 +13,15 @@ typedef enum event_kind {
 typedef struct event {
   event_kind kind;
   double when; /* s after the start of the substep */
+  bool again;  /* w->next is another step now: the trial is to be taken again */
 } event;
 
 /** Look at what overlaps at `at`, or would if surfaces had not stayed where the step
  *  began, into w->ahead. @return false with the outcome's message. */
 bool events_look_ahead(event_state *w, const motion *at, double h);
 
-/**
- * The first event of the trial step from w->now to w->next of size h.
- *
- * On EVENT_COLLISION and EVENT_NONE w->next is the trial step as it was.
- */
+/** The first event of the trial step from w->now to w->next of size h. On
+ *  EVENT_TRANSITION w->next becomes the step to it. */
 bool events_find(event_state *w, double h, event *found);
 
 /** w->now becomes what the interpolant of the trial step is at `share`. */
