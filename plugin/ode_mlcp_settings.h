@@ -69,7 +69,7 @@
       "Cut steps at collisions, and where contacts begin or end to slip or "  \
       "part.")                                                                \
   ROW(int, max_events, WHOLE(0, 1000000000), 8, "", "N", SECOND_ORDER,        \
-      "After so many events the rest of an island's step is one of first "    \
+      "More events of an island leave the rest of its step to one of first "  \
       "order.")                                                               \
   ROW(ode_mlcp_impact_law, impact, ONE_OF(impact_laws),                       \
       ODE_MLCP_IMPACT_LAW_POISSON, "", "", SECOND_ORDER,                      \

@@ -132,17 +132,17 @@ static double fastest(const dBodyID balls[], int n) {
   return most;
 }
 
-/* The time between the last event of a step and its end. */
+/* The time between the last event of a step, or its start, and its end. */
 static double after_events(dWorldID world, const ode_mlcp_report *report) {
-  ode_mlcp_event event = {.time = -INFINITY};
+  ode_mlcp_event event = {.time = report->time - report->step_size};
   for (int i = 0; ode_mlcp_last_event(world, i, &event) == ODE_MLCP_OK;) i++;
   return report->time - event.time;
 }
 
-/* The impacts of a crowd become some dozens of events in a step, they neither add
- * energy nor let anything into anything. Where they are more than the step has a budget
- * for, which it says, what meets after the last of them goes as far as two balls come
- * closer in the time left, at most: about a tenth of that was seen. */
+/* The impacts of a crowd neither add energy nor let anything into anything. Where they are
+ * more than the step has events for, which it says, what meets after the last of them goes
+ * as far as two balls come closer in the time left, at most: about a tenth of that was
+ * seen. */
 static void test_crowds_of_impacts_are_few_solves(void) {
   static const struct {
     const char *settings;
@@ -157,7 +157,7 @@ static void test_crowds_of_impacts_are_few_solves(void) {
     scene s;
     dBodyID balls[64];
     double radius[64], deep = 0, let_in = 1e-4, highest = 0, fast = 0;
-    long most_substeps = 0, most_solves = 0, impacts = 0;
+    long most_substeps = 0, factorisations = 0, impacts = 0, n_crowds = 0;
     open_scene(&s, CASES[c].settings, 9.81);
     int n = drop_cube(&s, CASES[c].mu, CASES[c].e, balls, radius, 7 + c);
     for (int i = 0; i * CASES[c].h < 0.4; i++) {
@@ -171,8 +171,9 @@ static void test_crowds_of_impacts_are_few_solves(void) {
       fast = fastest(balls, n);
       most_substeps =
           report.substeps > most_substeps ? report.substeps : most_substeps;
-      most_solves = report.solves > most_solves ? report.solves : most_solves;
+      factorisations += report.factorisations;
       impacts += report.impacts;
+      n_crowds += report.zeno;
       double energy = 0;
       for (int b = 0; b < n; b++) {
         dMass mass;
@@ -184,9 +185,9 @@ static void test_crowds_of_impacts_are_few_solves(void) {
       CU_ASSERT(energy <= highest * (1 + 1e-4));
       highest = fmin(energy, highest);
     }
-    CU_ASSERT(impacts >= 64);
+    CU_ASSERT(impacts >= 64 || n_crowds > 0);
     CU_ASSERT(most_substeps <= 96); /* of some islands */
-    CU_ASSERT(most_solves <= 8000);
+    CU_ASSERT(factorisations <= 2800);
     scene_close(&s);
   }
 }

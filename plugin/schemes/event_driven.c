@@ -607,6 +607,21 @@ static bool try_step(event_state *w, double *size) {
   return true;
 }
 
+/* How many pairs that were apart a step of first order closes. */
+static int count_closed(const event_state *w) {
+  const world_contacts *contacts = &w->s.here->contacts;
+  const double tolerance = event_rate_tolerance(w);
+  const int *last = NULL;
+  int n = 0;
+  for (int k = 0; k < contacts->n; k++) {
+    const host_contact *point = &contacts->items[k].point;
+    if (point->gap > hair_touch(point->position) &&
+        still_closes(w, k, tolerance))
+      n += event_is_other_pair(&last, &contacts->items[k]);
+  }
+  return n;
+}
+
 /* Its rounds are as many as the scheme has: drawn bridges gain after four under conserving, and others
  * take three times the work after sixteen (test_never_worse). */
 static bool rest_in_first_order(event_state *w, double *remaining) {
@@ -614,8 +629,9 @@ static bool rest_in_first_order(event_state *w, double *remaining) {
   step_rule rest = first_order_rule;
   rest.rounds = rule->rounds;
   w->s.rule = &rest;
-  bool taken = event_try(w, *remaining) && events_hold(w) &&
-               pass(w, remaining, *remaining);
+  bool taken = event_try(w, *remaining) && events_hold(w);
+  event_note_crowd(w, taken ? count_closed(w) : 0);
+  taken = taken && pass(w, remaining, *remaining);
   w->s.rule = rule;
   w->ahead_size = 0;
   return taken;
@@ -643,12 +659,7 @@ static bool run_substeps(event_state *w) {
       return false;
     if (found.again && !try_step(w, &size)) return false;
     last = size;
-    if (found.kind != EVENT_NONE) {
-      double parts = fmax(step->step_size / w->longest, 1);
-      bool many = ++w->n_events > options->max_events * parts;
-      event_report(w)->zeno |= many;
-      w->crowded |= many;
-    }
+    w->n_events += found.kind != EVENT_NONE;
     bool done = w->crowded                 ? rest_in_first_order(w, &remaining)
                 : found.kind == EVENT_NONE ? pass(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
@@ -712,7 +723,7 @@ static void start_step(event_state *w) {
   w->now.time = w->s.step->time;
   w->n_entries = 0;
   w->n_events = w->n_failed = 0;
-  w->crowded = w->looked = false;
+  w->crowded = w->crowd = w->looked = false;
   w->draw_work = DRAW_WORK;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
@@ -720,11 +731,13 @@ static void start_step(event_state *w) {
     for (int i = 0; i < 6; i++)
       w->jump[6 * b + i] =
           body->kinematic ? body->v[i] - (known != NULL ? known->v[i] : 0) : 0;
+    w->crowded |= w->tries_first && known != NULL && known->crowd;
     w->ids[b] = body->id;
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
   }
+  w->tries_first &= w->crowded;
   undo_projection(w);
 }
 

@@ -138,6 +138,7 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     end->id = w->s.home.bodies[b].id;
     end->serial = w->s.home.bodies[b].serial;
     memcpy(end->carry, w->s.carry + 6 * b, sizeof end->carry);
+    end->crowd = w->crowd;
     end->island = w->group;
     end->n_with = w->s.home.n_bodies;
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
@@ -205,6 +206,16 @@ static void start_again(event_state *w, const scheme_step *step, int first) {
   out->report.refused_substeps = refused;
 }
 
+/* After a crowd a step of first order, which stands where as many meet in it again. */
+static bool solve_once(event_state *w, const scheme_step *step, int first) {
+  w->tries_first = true;
+  if (!solve_in(w, 1)) return false;
+  if (!w->tries_first || w->crowd) return true;
+  start_again(w, step, first);
+  w->tries_first = false;
+  return solve_in(w, 1);
+}
+
 /* The step in as many substeps as `accuracy` asks for. With an error of second
  * order, ends that m and n substeps lead to are apart by the last one's error times
  * (n / m)^2 - 1 (Richardson). That error may be accuracy times the step's part of
@@ -216,6 +227,7 @@ static bool solve_accurately(event_state *w, const scheme_step *step,
   double allowed = step->options->accuracy * step->step_size;
   double last = INFINITY;
   int parts = 2, coarse = 1;
+  w->tries_first = false;
   ode_mlcp_options asked = *step->options; /* a budget of every substep's */
   if (!solve_in(w, coarse)) return false;
   for (;;) {
@@ -246,7 +258,7 @@ static bool solve_set(event_state *w, const scheme_step *step, int first,
   outcome_start_again(w->part.out);
   if (hides) contact_source_show(step->contacts, w->group_islands, (size_t)n);
   bool solved = step->options->accuracy > 0 ? solve_accurately(w, step, first)
-                                            : solve_in(w, 1);
+                                            : solve_once(w, step, first);
   if (hides) contact_source_show(step->contacts, w->group_islands, 0);
   step->out->n_observed = w->part.out->n_observed;
   if (!solved) {

@@ -18,6 +18,15 @@ void event_note_budget(event_state *w) {
   event_report(w)->not_converged = 1;
 }
 
+void event_note_crowd(event_state *w, int n_ahead) {
+  const ode_mlcp_options *options = w->s.step->options;
+  double parts = fmax(w->s.step->step_size / w->longest, 1);
+  w->crowd |=
+      options->events && w->n_events + n_ahead > options->max_events * parts;
+  event_report(w)->zeno |= w->crowd;
+  w->crowded |= w->crowd;
+}
+
 bool event_try(event_state *w, double h) {
   if (!second_order_take(&w->s, &w->now, h, &w->next)) return false;
   event_note_budget(w);

@@ -20,7 +20,8 @@ typedef struct body_memory {
   double v[6];
   double v_alpha[6];
   double carry[6];    /* see second_order */
-  int island, n_with; /* what it was solved with, and how many they were */
+  int island, n_with; /* what it was solved with, and how many they were, */
+  bool crowd;         /* to whom more happened than a step has events for */
 } body_memory;
 
 /** An island and, once it is solved, what was solved with it as the first. */
@@ -63,13 +64,15 @@ typedef struct event_state {
   double *share; /* [ahead's contacts] of the substep, when it collides */
   contact_entry *collided; /* keys of those that collide */
   int n_collided;
+  int n_later;           /* pairs that meet in the trial step after them */
   contact_slide *slides; /* [here's contacts] */
   double longest;        /* s: no substep is longer */
   int n_events,
-      n_failed; /* of the step so far, and sizes that did not settle */
-  bool
-      crowded; /* it has had its events, or its part of the budget: the rest is one
-                   step of first order */
+      n_failed;       /* of the step so far, and sizes that did not settle */
+  bool crowd;         /* more happens in it than a step has events for */
+  bool crowded;       /* so, or its part of the budget is spent: the rest is one
+                     step of first order */
+  bool tries_first;   /* it is one from its start, after a crowd */
   bool looked;        /* for the end of a slide, in this step */
   double draw_work;   /* products left for what is drawn of sets of impacts */
   int *home_of;       /* [here's contacts] in `home`, -1: new since then */
@@ -121,9 +124,23 @@ double event_rate_tolerance(const event_state *w);
 /** A solve that ended with its budget is no answer: the rest is a step of first order. */
 void event_note_budget(event_state *w);
 
+/** Where the events so far and `n_ahead` more are too many, the rest is a step of first
+ *  order. */
+void event_note_crowd(event_state *w, int n_ahead);
+
 /** Try a step of size h, which ends at w->next, unless w->crowded is set by it.
  *  @return false with the outcome's message. */
 bool event_try(event_state *w, double h);
+
+/** True if a contact is of another pair than the last, whose bodies it replaces: contacts
+ *  of a pair follow each other. */
+static inline bool event_is_other_pair(const int **last,
+                                       const world_contact *contact) {
+  const int *body = contact->point.body;
+  bool same = *last != NULL && (*last)[0] == body[0] && (*last)[1] == body[1];
+  *last = body;
+  return !same;
+}
 
 /** True if a stiff force acts on a body of the contact. */
 bool event_is_stiff(const event_state *w, const world_contact *contact);

@@ -182,10 +182,16 @@ static bool find_collision(event_state *w, double h, double *first) {
     *first = fmin(*first, w->share[k]);
   }
   w->meets = w->sweep_share <= *first + least;
-  for (int k = 0; k < n; k++)
-    if (isfinite(w->share[k]) && w->share[k] <= *first + least)
+  const int *last = NULL;
+  w->n_later = 0;
+  for (int k = 0; k < n; k++) {
+    if (!isfinite(w->share[k])) continue;
+    if (w->share[k] <= *first + least)
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
                         &w->ahead.contacts, k);
+    else
+      w->n_later += event_is_other_pair(&last, &w->ahead.contacts.items[k]);
+  }
   return true;
 }
 
@@ -354,14 +360,18 @@ bool events_find(event_state *w, double h, event *found) {
   *found = (event){EVENT_NONE, 0, false};
   if (!find_collision(w, h, &share)) return false;
   bool collides = isfinite(share);
+  if (collides) event_note_crowd(w, 1 + w->n_later);
+  if (w->crowded) return true;
   if (!find_stop(w, collides ? share * h : h, &stop, &looked)) return false;
-  if (isfinite(stop))
+  if (isfinite(stop)) {
     *found = (event){EVENT_TRANSITION, stop, false};
-  else if (
-      collides) /* the conserving scheme's way there is a step of its own */
+    event_note_crowd(w, 1);
+  } else if (collides) {
+    /* the conserving scheme's way there is a step of its own */
     *found =
         (event){EVENT_COLLISION, share * h, looked && !w->s.rule->conserves};
-  else
+  } else {
     found->again = looked;
+  }
   return true;
 }

@@ -260,7 +260,7 @@ static bool solve(second_order *s, const world_snapshot *at, double h,
   assembly_request request = second_order_request(
       s, at, first ? JOINT_LEVEL_POSITION : JOINT_LEVEL_VELOCITY, h);
   request.erp_for_all = request.adds_stops = first;
-  request.replaced = !first;
+  request.replaced = request.second_order = !first;
   request.share = row_share(s);
   request.slip_floor *= request.share;
   request.mass = s->mass;
@@ -599,7 +599,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     /* from what is no answer no round comes to one */
     if (assembly_stopped(s->base.assembly) > 0) break;
     bool taut = turns && find_taut(s, at, h);
-    bool aimed = round == 1 && aim(s, at, energy);
+    bool aimed = round == 1 && !s->rule->first && aim(s, at, energy);
     if (conserves) conserving_keep_impulses(s);
     bool settled = !aimed && (change <= SETTLED || (!conserves && !taut));
     settled |= by_solves < OF_SOLVES * SETTLED && change > 0.5 * last;
