@@ -322,11 +322,38 @@ static void test_trapezoid(void) { check_all("scheme=trapezoid"); }
 
 static void test_conserving(void) { check_all("scheme=conserving"); }
 
+/* A box that falls past the edge of another, a millimetre beside it: its nearest point is
+ * told aslant, above the edge, and is beside it a step later. */
+static void build_past(moving *m) {
+  static const double sides[3] = {0.5, 0.5, 0.5};
+  m->ground = dCreateBox(m->s.space, 1, 1, 1);
+  dBodyID body = add_body(m, 1, sides, (double[3]){0.751, 0.804, 0.1});
+  dGeomSetBody(dCreateBox(m->s.space, 0.5, 0.5, 0.5), body);
+  dBodySetLinearVel(body, 0, -1, 0);
+}
+
+static void test_what_falls_past_an_edge_falls_on(void) {
+  static const situation past = {"past an edge", 0.1, 9.81, 0.5, 0,
+                                 build_past,     0,   0};
+  static const char *const settings[] = {
+      "scheme=trapezoid", "scheme=conserving", "scheme=trapezoid-1"};
+  for (int i = 0; i < 3; i++) {
+    double end[3];
+    ode_mlcp_report sum;
+    run(&past, settings[i], true, 0, end, &sum);
+    CU_ASSERT_EQUAL(sum.collisions, 0);
+    CU_ASSERT_DOUBLE_EQUAL(end[1], 1.004 - 0.1 - 9.81 * 0.1 * 0.1 / 2,
+                           of_host(1e-9, 1));
+  }
+}
+
 int main(void) {
   dInitODE2(0);
   ode_mlcp_watch_geoms(is_there, NULL);
   CU_TestInfo tests[] = {{"trapezoid", test_trapezoid},
                          {"conserving", test_conserving},
+                         {"what falls past an edge falls on",
+                          test_what_falls_past_an_edge_falls_on},
                          CU_TEST_INFO_NULL};
   int status = run_tests("schemes: order", tests);
   dCloseODE();

@@ -150,6 +150,14 @@ static bool has_left_face(const world_snapshot *home,
   return false;
 }
 
+/* m; less than any gap: there are none. */
+static double nearest(const world_contacts *found) {
+  double least = INFINITY;
+  for (int i = 0; i < found->n; i++)
+    least = fmin(least, found->items[i].point.gap);
+  return found->n > 0 ? least : -INFINITY;
+}
+
 bool asked_contacts_move(world_snapshot *world, const world_snapshot *home,
                          const world_pose poses[]) {
   int *match;
@@ -169,6 +177,8 @@ bool asked_contacts_move(world_snapshot *world, const world_snapshot *home,
       host_contact *point =
           &world->contacts.items[world->joints[start->joint].contact].point;
       int m = match[i - first];
+      /* what went past an edge has another normal, and is no nearer than its pair */
+      if (m < 0) point->gap = fmax(point->gap, nearest(&found));
       if (m < 0 || has_left_face(home, start, &found.items[m].point, poses))
         continue;
       const host_contact *now = &found.items[m].point;
