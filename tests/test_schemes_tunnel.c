@@ -284,6 +284,49 @@ static void test_two_fast_bodies_meet(void) {
   }
 }
 
+/* Balls that fly at a wall one behind the other: each is held by the one before it.
+ * @return how deep two of them, or one and the wall, are at worst, in radii */
+static double queue(const char *scheme, double way) {
+  enum { BALLS = 6 };
+  const double radius = 0.05, h = 0.01;
+  scene s;
+  dMass mass;
+  dBodyID balls[BALLS];
+  double deepest = 0;
+  open_scene(&s, scheme, 0);
+  add_wall(&s, WALL_BOX, radius);
+  dMassSetSphere(&mass, 1000, radius);
+  for (int i = 0; i < BALLS; i++) {
+    balls[i] = dBodyCreate(s.world);
+    dBodySetMass(balls[i], &mass);
+    dGeomSetBody(dCreateSphere(s.space, radius), balls[i]);
+    dBodySetPosition(balls[i], -(4 + 3 * i) * radius, 0, 0);
+    dBodySetLinearVel(balls[i], way * radius / h, 0, 0);
+  }
+  for (int i = 0; i < 10; i++) {
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, NULL), ODE_MLCP_OK);
+    double before = 0.5 * radius;
+    for (int k = 0; k < BALLS; k++) {
+      const double x = dBodyGetPosition(balls[k])[0];
+      deepest = fmax(deepest, x + (k == 0 ? 1 : 2) * radius - before);
+      before = x;
+    }
+  }
+  scene_close(&s);
+  return deepest / radius;
+}
+
+static void test_what_is_held_is_met(void) {
+  for (int k = 0; k < N_SCHEMES; k++)
+    for (double way = 1.5; way < 50; way *= 2) {
+      const double deepest = queue(SCHEMES[k], way);
+      if (!(deepest < 0.05))
+        fprintf(stderr, "%s, way %g: %g radii deep\n", SCHEMES[k], way,
+                deepest);
+      CU_ASSERT(deepest < 0.05);
+    }
+}
+
 /* --- geoms off their bodies' centres -------------------------------------- */
 
 /* A ball that its body carries some radii off its centre, on a turned arm, and a plate
@@ -397,6 +440,7 @@ typedef struct program {
   scene s;
   dJointGroupID joints;
   bool makes_contacts, made;
+  double stiffness, h; /* N/m: of contacts that are springs; 0: they are hard */
 } program;
 
 static void touch(void *data, dGeomID one, dGeomID other) {
@@ -409,6 +453,11 @@ static void touch(void *data, dGeomID one, dGeomID other) {
     memset(&contacts[i].surface, 0, sizeof contacts[i].surface);
     contacts[i].surface.mode = dContactApprox1;
     contacts[i].surface.mu = 0.3;
+    if (p->stiffness > 0) {
+      contacts[i].surface.mode |= dContactSoftERP | dContactSoftCFM;
+      contacts[i].surface.soft_erp = 1;
+      contacts[i].surface.soft_cfm = 1 / (p->h * p->stiffness);
+    }
     dJointAttach(dJointCreateContact(p->s.world, p->joints, &contacts[i]),
                  dGeomGetBody(one), dGeomGetBody(other));
   }
@@ -471,6 +520,48 @@ static void test_programs_with_their_own_contacts(void) {
       CU_ASSERT(shoot_in_program(schemes[k], i, false, &lost));
       CU_ASSERT(lost < 1 + 1e-6);
     }
+}
+
+/* How deep a ball sinks into a block, whose contacts are springs, by many of its radii a
+ * step. */
+static double sink(const char *settings, double way) {
+  const double radius = 0.1, h = 0.01, speed = way * radius / h;
+  program p;
+  memset(&p, 0, sizeof p);
+  open_scene(&p.s, settings, 0);
+  ode_mlcp_set_collision(p.s.world, NULL, NULL);
+  p.joints = dJointGroupCreate(0);
+  p.makes_contacts = true;
+  p.h = h;
+  dGeomID block =
+      dCreateBox(p.s.space, 100 * radius, 100 * radius, 100 * radius);
+  dGeomSetPosition(block, 50 * radius, 0, 0);
+  dBodyID ball = dBodyCreate(p.s.world);
+  dMass mass;
+  dMassSetSphereTotal(&mass, 1, radius);
+  dBodySetMass(ball, &mass);
+  dGeomSetBody(dCreateSphere(p.s.space, radius), ball);
+  dBodySetPosition(ball, -2.5 * radius, 0, 0);
+  dBodySetLinearVel(ball, speed, 0, 0);
+  p.stiffness = pow(0.2 / h, 2); /* a fifth of a radian a step */
+  double deepest = 0;
+  for (int i = 0; i < 20; i++) {
+    dSpaceCollide(p.s.space, &p, touch);
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(p.s.world, h, NULL), ODE_MLCP_OK);
+    dJointGroupEmpty(p.joints);
+    deepest = fmax(deepest, dBodyGetPosition(ball)[0] + radius);
+  }
+  dJointGroupDestroy(p.joints);
+  scene_close(&p.s);
+  return deepest / radius;
+}
+
+static void test_what_lands_on_springs_sinks_in(void) {
+  for (double way = 0.6; way < 5; way *= 2) {
+    double free = sink("scheme=ah sweep=off", way);
+    CU_ASSERT(free > 2 * way);
+    CU_ASSERT_DOUBLE_EQUAL(sink("scheme=ah", way), free, 0.1 * free);
+  }
 }
 
 /* J: what a projectile that falls gains in the step in which it is held first, over the
@@ -1133,10 +1224,12 @@ int main(int n_arguments, char *arguments[]) {
        test_what_ends_without_events_meets_them},
       {"without sweeps they pass", test_without_sweeps_they_pass},
       {"two fast bodies meet", test_two_fast_bodies_meet},
+      {"what is held is met", test_what_is_held_is_met},
       {"geoms off centre are swept", test_geoms_off_centre_are_swept},
       {"rods do not sweep past pegs", test_rods_do_not_sweep_past_pegs},
       {"programs with their own contacts",
        test_programs_with_their_own_contacts},
+      {"what lands on springs sinks in", test_what_lands_on_springs_sinks_in},
       {"forces act as far as bodies go", test_forces_act_as_far_as_bodies_go},
       {"what is held gains no energy", test_what_is_held_gains_no_energy},
       {"a pile of meshes falls", test_a_pile_of_meshes_falls},

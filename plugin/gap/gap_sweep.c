@@ -303,7 +303,7 @@ int gap_sweep(gap_context *context, const gap_sweep_request *request,
     if (placed.geom == NULL) return GAP_OK;
     if (!gap_geom_is_mesh(&placed)) continue;
     w.mesh = true;
-    w.mesh_moves |= request->mover[side].pose != NULL;
+    w.mesh_moves |= speed_along(&request->mover[side], 1, 0, NULL, 1) > 0;
   }
   return advance(&w);
 }

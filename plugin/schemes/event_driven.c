@@ -762,12 +762,10 @@ static void hand_over(event_state *w) {
     const host_body *body = &w->s.home.bodies[b];
     out->kinematic = body->kinematic;
     memcpy(out->v, w->now.v + 6 * b, sizeof out->v);
-    out->moved = !body->kinematic;
-    if (!out->moved) continue;
+    out->moved = false;
+    if (out->kinematic) continue;
     const world_pose from = world_pose_of(body);
-    world_pose_velocity(out->motion, body->id, &from, &w->now.poses[b],
-                        step->step_size);
-    for (int i = 0; i < 6; i++) out->motion[i] -= out->v[i];
+    scheme_move_body(out, body->id, &from, &w->now.poses[b], step->step_size);
   }
 }
 

@@ -86,7 +86,7 @@ bool events_hold(event_state *w) {
   motion_lead(&from, &to, n, h);
   ode_mlcp_report *report = event_report(w);
   double left = w->s.step->options->budget - report->solver_work;
-  if (!step_sweep_hold(&w->sweep, &way, left, w->held_shares, &n_held))
+  if (!step_sweep_hold(&w->sweep, &way, NULL, left, w->held_shares, &n_held))
     return outcome_no_memory(w->s.step->out);
   step_sweep_report(&w->sweep, report);
   (void)step_sweep_keep(&way, w->held_shares, w->now.v, 0, (unsigned)n,

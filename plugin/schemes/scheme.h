@@ -106,6 +106,10 @@ assembly_request scheme_request(const scheme_step *step,
 void scheme_hand_over(scheme_step *step, const world_snapshot *world,
                       const double v[], const assembly *answer);
 
+/** A result moves its body from a pose to another in h, whatever its velocity is. */
+void scheme_move_body(body_result *result, dBodyID id, const world_pose *from,
+                      const world_pose *to, double h);
+
 /** Room for `count` entries in step->remembered, of a scheme that takes all
  *  islands at once. @return false with the message where memory ran out. */
 bool scheme_remember(scheme_step *step, int count);

@@ -82,6 +82,13 @@ void scheme_hand_over(scheme_step *step, const world_snapshot *world,
   assembly_add_forces(answer, step->step_size, step->joints);
 }
 
+void scheme_move_body(body_result *result, dBodyID id, const world_pose *from,
+                      const world_pose *to, double h) {
+  world_pose_velocity(result->motion, id, from, to, h);
+  for (int i = 0; i < 6; i++) result->motion[i] -= result->v[i];
+  result->moved = true;
+}
+
 bool scheme_remember(scheme_step *step, int count) {
   step->remembered.n_entries = 0;
   return POOL_RESERVE(step->remembered.pool, step->remembered.entries, count) ||

@@ -187,11 +187,15 @@ static bool is_held(const stewart_trinkle *s, int b) {
 }
 
 /* The constraint as the row sees it, a gap at the step's start: the gap at
- * other poses less what h n'v has made of it, (25). */
-static void linearise(stewart_trinkle *s, int k, const double v[]) {
+ * other poses less what h n'v has made of it, (25). What is held comes there with the
+ * rest of h. */
+static void linearise(stewart_trinkle *s, int k, const double v[],
+                      bool at_guess) {
   for (int b = 0; b < s->home.n_bodies; b++)
     for (int i = 6 * b; i < 6 * b + 6; i++)
-      s->way[i] = is_held(s, b) ? 0 : v[i];
+      s->way[i] = !is_held(s, b) ? v[i]
+                  : at_guess     ? 0
+                                 : (1 - s->shares[b]) * v[i];
   /* two bodies that overlap there will touch with their own surfaces */
   host_contact *point = &s->problem.contacts.items[k].point;
   for (int side = 0; side < 2 && point->body[1] >= 0; side++)
@@ -223,7 +227,7 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
     world_contact *added = gather(s, &s->ahead.contacts, k, out);
     if (added == NULL) return false;
     added->active = contact->point.gap <= hair_touch(contact->point.position);
-    linearise(s, problem->contacts.n - 1, s->guess.v);
+    linearise(s, problem->contacts.n - 1, s->guess.v, true);
   }
   return true;
 }
@@ -289,15 +293,16 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
          6 * (size_t)n * sizeof *s->end.v);
   for (int b = 0; b < n; b++) {
     const double *motion = assembly_projection(s->base.assembly, b);
-    double v[6];
-    memcpy(v, s->end.v + 6 * b, sizeof v);
-    for (int i = 0; i < 6 && motion != NULL; i++) v[i] += motion[i];
     /* what is held goes on from there */
-    bool held = is_held(s, b);
+    const bool held = is_held(s, b);
+    const double rest = held ? 1 - s->shares[b] : 1;
     const world_pose from =
         world_pose_of(&(held ? &s->ahead : &s->home)->bodies[b]);
+    double v[6];
+    for (int i = 0; i < 6; i++)
+      v[i] = rest * s->end.v[6 * b + i] + (motion != NULL ? motion[i] : 0);
     world_pose_advance(&s->end.poses[b], s->home.bodies[b].id, &from, v,
-                       (held ? 1 - s->shares[b] : 1) * step->step_size);
+                       step->step_size);
   }
   return true;
 }
@@ -340,7 +345,7 @@ static int add_violated(stewart_trinkle *s, const scheme_step *step) {
     world_contact *contact = gather(s, &s->check.contacts, k, step->out);
     if (contact == NULL) return -1;
     contact->active = true;
-    linearise(s, problem->n - 1, s->end.v);
+    linearise(s, problem->n - 1, s->end.v, false);
   }
   return added == 0 || recall(s, step, s->recent) ? added : -1;
 }
@@ -398,7 +403,7 @@ static bool look(stewart_trinkle *s, outcome *out) {
 /* The first guess goes no further than to what it would pass through, beyond which
  * nothing would be seen of it, or meets with another normal. */
 static bool look_first(stewart_trinkle *s, const scheme_step *step) {
-  int n = s->home.n_bodies, n_held = 0, n_turned = 0;
+  int n = s->home.n_bodies, n_held;
   for (int b = 0; b < n; b++) s->shares[b] = 1;
   memcpy(s->guess.v, s->v, 6 * (size_t)n * sizeof *s->guess.v);
   if (!step->options->sweep || step->contacts->function == NULL)
@@ -419,23 +424,22 @@ static bool look_first(stewart_trinkle *s, const scheme_step *step) {
                          .to = &s->to,
                          .contacts = step->contacts,
                          .seconds = step->step_size};
-  if (!step_sweep_hold(&s->sweep, &way,
-                       step->options->budget - step->out->report.solver_work,
-                       s->shares, &n_held))
-    return outcome_no_memory(step->out);
+  const world_contacts *ends = NULL;
   for (;;) {
+    ode_mlcp_report *report = &step->out->report;
+    if (!step_sweep_hold(&s->sweep, &way, ends,
+                         step->options->budget - report->solver_work, s->shares,
+                         &n_held))
+      return outcome_no_memory(step->out);
+    step_sweep_report(&s->sweep, report);
+    if (ends != NULL && n_held == 0) return true;
     for (int b = 0; b < n; b++)
       if (is_held(s, b))
         motion_body_between(&s->guess.poses[b], NULL, &s->from, &s->to, b,
                             s->shares[b]);
     if (!look(s, step->out)) return false;
-    if (!step_sweep_find_turned(&s->sweep, &way, &s->ahead.contacts, s->shares,
-                                &n_turned))
-      return outcome_no_memory(step->out);
-    if (n_turned == 0) break;
+    ends = &s->ahead.contacts;
   }
-  step_sweep_report(&s->sweep, &step->out->report);
-  return true;
 }
 
 /* Those of later passes look where the last one ended. */
@@ -529,6 +533,10 @@ static bool solve_st(void *state, scheme_step *step) {
   fill_report(s, &step->out->report);
   if (!remember(s, step)) return false;
   scheme_hand_over(step, &s->home, s->end.v, s->base.assembly);
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (is_held(s, b))
+      scheme_move_body(&step->bodies[b], s->ids[b], &s->from.poses[b],
+                       &s->end.poses[b], step->step_size);
   return tell_found_contacts(s, step);
 }
 

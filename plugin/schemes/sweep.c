@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/disjoint_sets.h"
 #include "common/vec3.h"
 #include "gap/gap_sweep.h"
 #include "gap/real.h"
-#include "host/joints.h"
 #include "host/patched_host.h"
 #include "rows/hair.h"
 #include "world/pose.h"
@@ -23,10 +21,9 @@ static const double OF_MESH = 0.05;
 struct sweep_body {
   dBodyID id;
   unsigned long serial;
-  double position[3], rotation[9]; /* where its geoms are */
-  double way;                      /* m: how far its centre may go, */
-  double turning;                  /* rad: and how far it may turn */
-  double stops;                    /* share of its way at which it is held */
+  double way;     /* m: how far its centre may go, */
+  double turning; /* rad: and how far it may turn */
+  double stops;   /* share of its way at which it is held */
   bool kinematic, fast;
   const sweep_way *along;
   int number; /* there */
@@ -37,9 +34,13 @@ struct sweep_pair {
   int body[2]; /* -1: none that is stepped */
   gap_extent extent[2];
   double inner; /* m: half the thickness of what is fast */
+  bool
+      kept_apart; /* by contacts without a spring: what overlaps is held, too */
+  const world_contact *end; /* of one that overlaps there, else NULL */
   gap_sweep_result found;
-  bool kept_apart;   /* by hard contacts: what overlaps is held, too */
-  bool done, asked;  /* held; found is known */
+  double
+      stops; /* the sum of its bodies' as it was asked; INFINITY: it was not */
+  bool done; /* they are held for it */
   bool apart, meets; /* see sweep_sight */
 };
 
@@ -52,43 +53,34 @@ static double inner_of(const gap_extent *extent) {
 static void read_body(sweep_body *body, const sweep_way *way, int b) {
   dBodyID id = way->bodies[b];
   const double *v = way->from->v + 6 * b;
-  const world_pose pose = world_pose_read(id);
   memset(body, 0, sizeof *body);
   body->id = id;
   body->serial = dBodyGetSerial(id);
   body->kinematic = dBodyIsKinematic(id);
   body->along = way;
   body->number = b;
-  vec3_copy(body->position, pose.position);
-  quaternion_to_rotation(body->rotation, pose.quaternion);
   body->stops = 1;
   body->way = way->seconds * vec3_length(v);
   body->turning =
       way->seconds * fmin(vec3_length(v + 3), dBodyGetMaxAngularSpeed(id));
 }
 
-/* m: of the box around a geom, its longest side. */
-static double size_of(dGeomID geom) {
-  dReal box[6];
-  double size = 0;
-  dGeomGetAABB(geom, box);
-  for (int i = 0; i < 3; i++)
-    size =
-        fmax(size, box[2 * i + 1] - box[2 * i] - 2 * dGeomGetAABBMargin(geom));
-  return size;
+/* Of a geom where it is placed now. */
+static int find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
+  double about[3] = {0};
+  dBodyID body = dGeomGetBody(geom);
+  if (body != NULL) real_read(about, dBodyGetPosition(body), 3);
+  return gap_extent_find(sweep->gaps, geom, about, extent);
 }
 
 /* Find whether a body goes further than half its own thickness. @return gap_status */
-static int find_fast(gap_context *gaps, sweep_body *body) {
-  const double THINNEST = 1e-3; /* of its size: what goes less is slow */
-  for (dGeomID geom = dBodyGetFirstGeom(body->id);
-       geom != NULL && !body->fast && !body->kinematic;
+static int find_fast(step_sweep *sweep, sweep_body *body) {
+  if (body->kinematic || !(body->way > 0 || body->turning > 0)) return GAP_OK;
+  for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL && !body->fast;
        geom = dBodyGetNextGeom(geom)) {
     gap_extent extent;
     if (dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass) continue;
-    double size = size_of(geom);
-    if (body->way + body->turning * size <= THINNEST * size) continue;
-    int status = gap_extent_find(gaps, geom, body->position, &extent);
+    int status = find_extent(sweep, geom, &extent);
     if (status == GAP_NO_MEMORY) return status;
     body->fast = status == GAP_OK && /* else a class without a gap */
                  body->way + body->turning * extent.reach > inner_of(&extent);
@@ -111,7 +103,7 @@ static bool read_bodies(step_sweep *sweep, const sweep_way *way) {
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
     read_body(body, way, b);
-    if (find_fast(sweep->gaps, body) != GAP_OK) return false;
+    if (find_fast(sweep, body) != GAP_OK) return false;
     sweep->n_fast += body->fast;
   }
   return true;
@@ -125,28 +117,6 @@ static bool index_bodies(step_sweep *sweep) {
   serial_table_start(&sweep->index, n);
   for (int b = 0; b < sweep->n_bodies; b++)
     serial_table_add(&sweep->index, sweep->bodies[b].serial, b);
-  return true;
-}
-
-/* --- what joints tie together --------------------------------------------- */
-
-static bool find_components(step_sweep *sweep, dWorldID world) {
-  size_t count = dWorldGetJoints(world, NULL, 0);
-  dWorldJoint *joints;
-  if (!ARENA_TAKE(&sweep->arena, joints, count) ||
-      !ARENA_TAKE(&sweep->arena, sweep->component, sweep->n_bodies))
-    return false;
-  for (int b = 0; b < sweep->n_bodies; b++) sweep->component[b] = b;
-  dWorldGetJoints(world, joints, count);
-  for (size_t j = 0; j < count; j++) {
-    int body[2];
-    bool ties = joints[j].contact == NULL && host_joint_steps(&joints[j]);
-    for (int side = 0; side < 2; side++) {
-      body[side] = find_body(sweep, joints[j].body[side]);
-      ties &= body[side] >= 0 && !sweep->bodies[body[side]].kinematic;
-    }
-    if (ties) unite_sets(sweep->component, body[0], body[1]);
-  }
   return true;
 }
 
@@ -167,14 +137,6 @@ static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
   return NULL;
 }
 
-/* Of a geom where it is placed now. */
-static int find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
-  double about[3] = {0};
-  dBodyID body = dGeomGetBody(geom);
-  if (body != NULL) real_read(about, dBodyGetPosition(body), 3);
-  return gap_extent_find(sweep->gaps, geom, about, extent);
-}
-
 /* @param known  out: gaps between the two can be asked for */
 static int find_extents(step_sweep *sweep, sweep_pair *pair, bool *known) {
   int status = GAP_OK;
@@ -184,10 +146,14 @@ static int find_extents(step_sweep *sweep, sweep_pair *pair, bool *known) {
   return status == GAP_NO_MEMORY ? status : GAP_OK;
 }
 
+/* @param end  of one that is noted for how it touches there; else NULL */
 static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
-                    bool kept_apart, bool sees_gaps) {
-  sweep_pair pair = {
-      .geom = {one, other}, .kept_apart = kept_apart, .inner = INFINITY};
+                    bool kept_apart, bool sees_gaps, const world_contact *end) {
+  sweep_pair pair = {.geom = {one, other},
+                     .kept_apart = kept_apart,
+                     .end = end,
+                     .inner = INFINITY,
+                     .stops = INFINITY};
   bool known;
   for (int side = 0; side < 2; side++)
     pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
@@ -210,18 +176,16 @@ static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
 /* --- pairs of programs that make their contacts themselves ----------------- */
 
 /* True if a contact joint of this step keeps two bodies apart, or a body and the world,
- * and lets neither sink in as its spring does. */
+ * and lets neither sink in as a spring of its own does. */
 static bool are_kept_apart(dBodyID one, dBodyID other) {
   int n_joints = dBodyGetNumJoints(one);
   for (int j = 0; j < n_joints; j++) {
     dJointID joint = dBodyGetJoint(one, j);
-    const dContact *contact = dJointGetType(joint) == dJointTypeContact
-                                  ? dJointGetStepperContact(joint)
-                                  : NULL;
-    dBodyID a = dJointGetBody(joint, 0), b = dJointGetBody(joint, 1);
-    if (contact != NULL &&
-        !(contact->surface.mode & (dContactSoftERP | dContactSoftCFM)) &&
-        ((a == one && b == other) || (a == other && b == one)))
+    if (dJointGetType(joint) == dJointTypeContact &&
+        (dJointGetBody(joint, 0) == other ||
+         dJointGetBody(joint, 1) == other) &&
+        !(dJointGetStepperContact(joint)->surface.mode &
+          (dContactSoftERP | dContactSoftCFM)))
       return true;
   }
   return false;
@@ -231,7 +195,6 @@ static bool are_kept_apart(dBodyID one, dBodyID other) {
 typedef struct space_look {
   step_sweep *sweep;
   dGeomID geom, probe;
-  bool soft_world;
   int status;
 } space_look;
 
@@ -249,9 +212,8 @@ static void look_at_near(void *data, dGeomID one, dGeomID other) {
        dAreConnectedExcluding(body, others, dJointTypeContact)) ||
       find_pair(look->sweep, look->geom, other) != NULL)
     return;
-  look->status =
-      add_pair(look->sweep, look->geom, other,
-               !look->soft_world && are_kept_apart(body, others), false);
+  look->status = add_pair(look->sweep, look->geom, other,
+                          are_kept_apart(body, others), false, NULL);
 }
 
 /* The space that all others around a geom are in. */
@@ -263,8 +225,8 @@ static dSpaceID outermost_space(dGeomID geom) {
 }
 
 /* Geoms that a geom of a fast body may meet: all that is near its way in its space. */
-static int look_around(step_sweep *sweep, const sweep_body *body, dGeomID geom,
-                       bool soft_world) {
+static int look_around(step_sweep *sweep, const sweep_body *body,
+                       dGeomID geom) {
   dReal box[6];
   double centre[3], sides[3];
   gap_extent extent;
@@ -291,18 +253,18 @@ static int look_around(step_sweep *sweep, const sweep_body *body, dGeomID geom,
   dGeomSetPosition(probe, centre[0], centre[1], centre[2]);
   dGeomSetCategoryBits(probe, dGeomGetCategoryBits(geom));
   dGeomSetCollideBits(probe, dGeomGetCollideBits(geom));
-  space_look look = {sweep, geom, probe, soft_world, GAP_OK};
+  space_look look = {sweep, geom, probe, GAP_OK};
   dSpaceCollide2(probe, (dGeomID)space, &look, look_at_near);
   return look.status;
 }
 
-static int find_pairs_in_spaces(step_sweep *sweep, bool soft_world) {
+static int find_pairs_in_spaces(step_sweep *sweep) {
   for (int b = 0; b < sweep->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
     if (!is_held_by_sweep(sweep, b)) continue;
     for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL;
          geom = dBodyGetNextGeom(geom)) {
-      int status = look_around(sweep, body, geom, soft_world);
+      int status = look_around(sweep, body, geom);
       if (status != GAP_OK) return status;
     }
   }
@@ -310,9 +272,7 @@ static int find_pairs_in_spaces(step_sweep *sweep, bool soft_world) {
 }
 
 static int find_pairs(step_sweep *sweep, const sweep_way *way) {
-  bool soft_world = host_world_cfm(way->world) > HOST_DEFAULT_CFM;
-  if (way->contacts->function == NULL)
-    return find_pairs_in_spaces(sweep, soft_world);
+  if (way->contacts->function == NULL) return find_pairs_in_spaces(sweep);
   sweep->list.pool = sweep->pool;
   sweep->list.pairs_only = true;
   if (!contact_source_collect(way->contacts, way->world, way->seconds,
@@ -320,8 +280,8 @@ static int find_pairs(step_sweep *sweep, const sweep_way *way) {
     return GAP_NO_MEMORY;
   for (int i = 0; i < sweep->list.n_pairs; i++) {
     const source_pair *pair = &sweep->list.pairs[i];
-    if (add_pair(sweep, pair->geom[0], pair->geom[1],
-                 !pair->soft && !soft_world, true) != GAP_OK)
+    if (add_pair(sweep, pair->geom[0], pair->geom[1], !pair->soft, true,
+                 NULL) != GAP_OK)
       return GAP_NO_MEMORY;
   }
   return GAP_OK;
@@ -378,16 +338,15 @@ static void set_mover(step_sweep *sweep, int b, const sweep_way *way,
   memset(mover, 0, sizeof *mover);
   if (b < 0) return;
   sweep_body *body = &sweep->bodies[b];
-  double change[2], most = 0;
+  double change[2];
   body->along = way;
   motion_body_bounds(way->from, way->to, b, mover->linear, &mover->turning,
                      change);
-  for (int i = 0; i < 3; i++) most = fmax(most, vec3_length(mover->linear[i]));
-  if (most == 0 && mover->turning == 0) return;
   mover->pose = pose_at;
   mover->context = body;
-  vec3_copy(mover->start_position, body->position);
-  memcpy(mover->start_rotation, body->rotation, sizeof mover->start_rotation);
+  const world_pose home = world_pose_read(body->id);
+  vec3_copy(mover->start_position, home.position);
+  quaternion_to_rotation(mover->start_rotation, home.quaternion);
   mover->stops = body->stops;
   mover->bending = change[0];
   mover->twisting = change[1];
@@ -428,32 +387,70 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
   return sees_gaps ? 0 : SEEN * least;
 }
 
+/* True if the normal at which a pair meets is not that at the end of the way. */
+static int is_turned(step_sweep *sweep, const sweep_way *way,
+                     const sweep_pair *pair, bool *turned) {
+  const double NEAR = 1e-3; /* m */
+  const double ALIKE = 1 - 0.5 * 0.01 * 0.01;
+  gap_contact at;
+  gap_mover mover[2];
+  for (int side = 0; side < 2; side++)
+    set_mover(sweep, pair->body[side], way, &mover[side]);
+  sweep->queries++;
+  int count = gap_sweep_look(sweep->gaps, pair->geom, mover, pair->found.share,
+                             NEAR, &at, 1);
+  *turned = count == 1 && vec3_dot(at.normal, pair->end->point.normal) < ALIKE;
+  return count == GAP_NO_MEMORY ? count : GAP_OK;
+}
+
 /* The place where a pair meets. */
 static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
+  gap_sweep_result *found = &pair->found;
   double depth = held_depth(pair, way->contacts->function != NULL);
   int status = seek(sweep, pair, way, depth,
                     depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass */
-  if (pair->found.start_gap <= -0.5 * depth && !pair->kept_apart)
-    pair->found.hits = false;
-  pair->asked = true;
-  return status;
+  if (found->start_gap <= -0.5 * depth && !pair->kept_apart)
+    found->hits = false;
+  if (pair->end == NULL || status != GAP_OK) return status;
+  if (found->start_gap <= HAIR_BESIDE)
+    *found = (gap_sweep_result){.hits = true};
+  found->hits &= !found->ran_out;
+  return found->hits ? is_turned(sweep, way, pair, &found->hits) : GAP_OK;
 }
 
-/* Hold a body, and what joints tie to it. What they may meet there is asked again; where
- * the budget is spent, what was found before stands. */
-static void hold(step_sweep *sweep, int b, double share) {
-  const bool is_spent = sweep->work >= sweep->end;
-  int component = set_of(sweep->component, b);
-  for (int i = 0; i < sweep->n_bodies; i++)
-    if (set_of(sweep->component, i) == component)
-      sweep->bodies[i].stops = fmin(sweep->bodies[i].stops, share);
-  for (int i = 0; i < sweep->n_pairs && !is_spent; i++)
-    for (int side = 0; side < 2; side++) {
-      int of = sweep->pairs[i].body[side];
-      if (of >= 0 && set_of(sweep->component, of) == component)
-        sweep->pairs[i].asked = false;
+/* What joints tie together is held together. */
+static void hold_tied(step_sweep *sweep) {
+  for (int b = 0; b < sweep->n_bodies; b++) {
+    const sweep_body *body = &sweep->bodies[b];
+    bool spreads = body->stops < 1 && !body->kinematic;
+    int n_joints = spreads ? dBodyGetNumJoints(body->id) : 0, least = b;
+    for (int j = 0; j < n_joints; j++) {
+      dJointID joint = dBodyGetJoint(body->id, j);
+      bool ties =
+          dJointGetType(joint) != dJointTypeContact && dJointIsEnabled(joint);
+      for (int side = 0; side < 2 && ties; side++) {
+        int other = find_body(sweep, dJointGetBody(joint, side));
+        if (other < 0 || !(body->stops < sweep->bodies[other].stops)) continue;
+        sweep->bodies[other].stops = body->stops;
+        if (other < least) least = other;
+      }
     }
+    if (least < b) b = least - 1; /* go on from there */
+  }
+}
+
+/* Ask for where a pair meets, again where its bodies have been held since; where the
+ * budget is spent, what was found before stands. */
+static int ask(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
+  double stops = 0;
+  for (int side = 0; side < 2; side++)
+    if (pair->body[side] >= 0) stops += sweep->bodies[pair->body[side]].stops;
+  if (!(stops < pair->stops) ||
+      (isfinite(pair->stops) && sweep->work >= sweep->end))
+    return GAP_OK;
+  pair->stops = stops;
+  return meet(sweep, way, pair);
 }
 
 /* In the order of time: what is held may be met by others there. */
@@ -463,17 +460,20 @@ static int hold_all(step_sweep *sweep, const sweep_way *way) {
     for (int i = 0; i < sweep->n_pairs; i++) {
       sweep_pair *pair = &sweep->pairs[i];
       if (pair->done) continue;
-      if (!pair->asked && meet(sweep, way, pair) != GAP_OK)
-        return GAP_NO_MEMORY;
+      if (ask(sweep, way, pair) != GAP_OK) return GAP_NO_MEMORY;
       if (pair->found.hits &&
           (first == NULL || pair->found.share < first->found.share))
         first = pair;
     }
     if (first == NULL) return GAP_OK;
     first->done = true;
-    for (int side = 0; side < 2; side++)
-      if (is_held_by_sweep(sweep, first->body[side]))
-        hold(sweep, first->body[side], first->found.share);
+    for (int side = 0; side < 2; side++) {
+      int b = first->body[side];
+      if (is_held_by_sweep(sweep, b))
+        sweep->bodies[b].stops =
+            fmin(sweep->bodies[b].stops, first->found.share);
+    }
+    hold_tied(sweep);
   }
 }
 
@@ -489,14 +489,37 @@ static int take_shares(const step_sweep *sweep, double shares[]) {
   return n_held;
 }
 
-bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double most,
-                     double shares[], int *n_held) {
+static bool overlaps(const world_contact *contact) {
+  const host_contact *point = &contact->point;
+  return contact->found && point->gap < -hair_touch(point->position);
+}
+
+/* Note what overlaps at the end of the way. */
+static bool find_overlapping(step_sweep *sweep, const world_contacts *ends) {
+  sweep->n_pairs = 0;
+  if (!index_bodies(sweep)) return false;
+  for (int k = 0; k < ends->n; k++) {
+    const world_contact *end = &ends->items[k];
+    for (int side = 0; side < 2 && overlaps(end); side++) {
+      int b = find_body(sweep, dGeomGetBody(end->geom[side]));
+      if (b >= 0) sweep->bodies[b].fast = !sweep->bodies[b].kinematic;
+    }
+    if (overlaps(end) &&
+        add_pair(sweep, end->geom[0], end->geom[1], true, true, end) != GAP_OK)
+      return false;
+  }
+  return true;
+}
+
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way,
+                     const world_contacts *ends, double most, double shares[],
+                     int *n_held) {
   *n_held = 0;
   begin(sweep, most);
-  for (int b = 0; b < way->n_bodies; b++) shares[b] = 1;
-  if (!step_sweep_find(sweep, way)) return false;
-  if (sweep->n_fast == 0) return true;
-  if (!find_components(sweep, way->world) || hold_all(sweep, way) != GAP_OK)
+  for (int b = 0; b < way->n_bodies && ends == NULL; b++) shares[b] = 1;
+  if (!(ends == NULL ? step_sweep_find(sweep, way)
+                     : find_overlapping(sweep, ends)) ||
+      hold_all(sweep, way) != GAP_OK)
     return false;
   *n_held = take_shares(sweep, shares);
   return true;
@@ -545,88 +568,6 @@ bool step_sweep_keep(const sweep_way *way, const double shares[],
     world_pose_turn_along(&way->from->poses[k], &held, v + 6 * k + 3);
     way->to->poses[k] = held;
   }
-  return true;
-}
-
-/* How a pair touches at a share of its way, m and m a second.
- * @return how many contacts there are, 0 or 1, or less: a gap_status */
-static int touch_at(step_sweep *sweep, const sweep_pair *pair,
-                    const sweep_way *way, double share, gap_contact *contact,
-                    double u[3]) {
-  const double NEAR = 1e-3; /* m */
-  gap_mover mover[2];
-  for (int side = 0; side < 2; side++)
-    set_mover(sweep, pair->body[side], way, &mover[side]);
-  sweep->queries++;
-  int count =
-      gap_sweep_look(sweep->gaps, pair->geom, mover, share, NEAR, contact, 1);
-  for (int i = 0; i < 3; i++) u[i] = 0;
-  for (int side = 0; side < 2 && count == 1; side++) {
-    int b = pair->body[side];
-    world_pose pose;
-    double v[6], arm[3], turn[3], sign = side == 0 ? 1 : -1;
-    if (b < 0) continue;
-    motion_body_between(&pose, v, way->from, way->to, b, share);
-    vec3_subtract(arm, contact->point, pose.position);
-    vec3_cross(turn, v + 3, arm);
-    for (int i = 0; i < 3; i++) u[i] += sign * (v[i] + turn[i]);
-  }
-  return count;
-}
-
-/* Hold a pair where it touches, if the velocity that it is left with by the normal at
- * the end were off by a part of its speed. */
-static int hold_turned(step_sweep *sweep, const sweep_way *way,
-                       const world_contact *end) {
-  const double PART = 0.01;
-  sweep_pair pair = {.geom = {end->geom[0], end->geom[1]}};
-  gap_contact at;
-  double u[3], inner = 1;
-  bool known;
-  for (int side = 0; side < 2; side++) {
-    int b = pair.body[side] = find_body(sweep, dGeomGetBody(end->geom[side]));
-    const sweep_body *body = &sweep->bodies[b >= 0 ? b : 0];
-    /* what moves by itself is elsewhere than where it was met */
-    if (b >= 0 && body->kinematic && (body->way > 0 || body->turning > 0))
-      return GAP_OK;
-  }
-  int status = find_extents(sweep, &pair, &known);
-  if (status != GAP_OK || !known) return status;
-  for (int side = 0; side < 2; side++)
-    inner = fmin(inner, inner_of(&pair.extent[side]));
-  status = seek(sweep, &pair, way, 0, 1e-9 * inner);
-  if (status != GAP_OK) return status;
-  bool touches = pair.found.start_gap <= HAIR_BESIDE;
-  if (!touches && (!pair.found.hits || pair.found.ran_out)) return GAP_OK;
-  double share = touches ? 0 : pair.found.share;
-  int count = touch_at(sweep, &pair, way, share, &at, u);
-  if (count != 1) return count == GAP_NO_MEMORY ? count : GAP_OK;
-  double cosine = vec3_dot(at.normal, end->point.normal);
-  double sine = cosine > 0 ? sqrt(fmax(0, 1 - cosine * cosine)) : 1;
-  if (!(-vec3_dot(at.normal, u) * sine > PART * vec3_length(u))) return GAP_OK;
-  for (int side = 0; side < 2; side++)
-    if (pair.body[side] >= 0) hold(sweep, pair.body[side], share);
-  return GAP_OK;
-}
-
-static bool overlaps(const world_contact *contact) {
-  const host_contact *point = &contact->point;
-  return contact->found && point->gap < -hair_touch(point->position);
-}
-
-bool step_sweep_find_turned(step_sweep *sweep, const sweep_way *way,
-                            const world_contacts *ends, double shares[],
-                            int *n_held) {
-  bool any = false;
-  *n_held = 0;
-  for (int k = 0; k < ends->n && !any; k++) any = overlaps(&ends->items[k]);
-  if (!any) return true;
-  if (!index_bodies(sweep) || !find_components(sweep, way->world)) return false;
-  for (int k = 0; k < ends->n; k++)
-    if (overlaps(&ends->items[k]) &&
-        hold_turned(sweep, way, &ends->items[k]) != GAP_OK)
-      return false;
-  *n_held = take_shares(sweep, shares);
   return true;
 }
 

@@ -26,7 +26,6 @@ typedef struct step_sweep {
   int n_pairs;
   sweep_body *bodies; /* of the step in hand */
   int n_bodies;
-  int *component;     /* [n_bodies] sets of what joints tie together */
   serial_table index; /* of bodies */
   int n_fast;
   /* since they were asked for, or reported: */
@@ -60,18 +59,22 @@ bool step_sweep_open(step_sweep *sweep);
 bool step_sweep_find(step_sweep *sweep, const sweep_way *way);
 
 /**
- * Find where bodies meet what they would pass through, and note pairs as step_sweep_find
- * does.
+ * Find where bodies meet what they would pass through; or of pairs that overlap at the
+ * way's end where those do that touch with another normal than they have there: at
+ * corners and edges, which they went round or past. What joints tie to a body is held
+ * with it.
  *
+ * @param ends    the contacts there, after a call for this way without; or NULL
  * @param most    work that may be done, beyond one question a pair: then bodies are held
  *                as far as they were seen to meet nothing
  * @param shares  [n_bodies] out: the part of its way after which a body is to be held,
- *                1 for most
- * @param n_held  out: how many are less
+ *                1 for most; in, too, with `ends`
+ * @param n_held  out: how many became less
  * @return false where memory ran out.
  */
-bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double most,
-                     double shares[], int *n_held);
+bool step_sweep_hold(step_sweep *sweep, const sweep_way *way,
+                     const world_contacts *ends, double most, double shares[],
+                     int *n_held);
 
 /**
  * Find what bodies that move together keep of their change of velocity where some of them
@@ -89,21 +92,6 @@ bool step_sweep_hold(step_sweep *sweep, const sweep_way *way, double most,
 bool step_sweep_keep(const sweep_way *way, const double shares[],
                      const double start[], size_t first, unsigned count,
                      double v[]);
-
-/**
- * Find which pairs that overlap at the end of the motion touch with another normal than
- * they have there: at corners and edges, which they went round or past.
- *
- * @param way      that of step_sweep_hold
- * @param ends     the contacts there
- * @param shares   [n_bodies] in and out: the part of its motion at which a body of such
- *                 a pair touches, if that is less; with it goes what joints tie to it
- * @param n_held   out: how many became less
- * @return false where memory ran out.
- */
-bool step_sweep_find_turned(step_sweep *sweep, const sweep_way *way,
-                            const world_contacts *ends, double shares[],
-                            int *n_held);
 
 /**
  * The first time that bodies which are apart come to touch on their way, or others go

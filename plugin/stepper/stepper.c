@@ -515,10 +515,8 @@ static void hold_island(world_stepper *stepper, const sweep_way *way,
     body_result *result = &stepper->bodies[b];
     if (result->kinematic) continue;
     memcpy(result->v, v + 6 * b, sizeof result->v);
-    world_pose_velocity(result->motion, way->bodies[b], &way->from->poses[b],
-                        &way->to->poses[b], stepper->step_size);
-    for (int k = 0; k < 6; k++) result->motion[k] -= result->v[k];
-    result->moved = true;
+    scheme_move_body(result, way->bodies[b], &way->from->poses[b],
+                     &way->to->poses[b], stepper->step_size);
     host_body_set_velocity(way->bodies[b], result->v);
   }
 }
@@ -539,8 +537,9 @@ static bool hold_what_would_pass(world_stepper *stepper) {
   double spent = 0; /* by the island that took most, as it is reported */
   for (size_t i = 0; i < stepper->n_islands; i++)
     spent = fmax(spent, stepper->islands[i].out.report.solver_work);
-  if (!step_sweep_hold(&stepper->sweep, &way, stepper->options.budget - spent,
-                       stepper->shares, &stepper->held))
+  if (!step_sweep_hold(&stepper->sweep, &way, NULL,
+                       stepper->options.budget - spent, stepper->shares,
+                       &stepper->held))
     return false;
   for (size_t i = 0; i < stepper->n_islands && stepper->held > 0; i++)
     hold_island(stepper, &way, stepper->islands[i].first_body,
