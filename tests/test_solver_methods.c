@@ -279,6 +279,23 @@ static void test_pivots_of_a_tower(void) {
   problem_release(&problem);
 }
 
+/* Bodies that nothing but friction brings to rest have velocities whatever wedges them,
+ * and the path from no impulses comes to them: it ends in no ray and in no circle. */
+static void test_paths_from_nothing_end(void) {
+  for (unsigned seed = 0; seed < 40; seed++) {
+    test_problem problem;
+    solve_work work;
+    problem_make_heap(&problem, 16, seed, 1.5, 4);
+    for (int r = 0; r < problem.mlcp.n_rows; r++) problem.rows[r].bias = 0;
+    open_work(&work, &problem.mlcp);
+    solve_work_evaluate(&work);
+    CU_ASSERT(continuation_by_pivots(&work, true));
+    CU_ASSERT(work.residual <= work.target);
+    close_work(&work);
+    problem_release(&problem);
+  }
+}
+
 /* Where all rows push, all being active is the answer: one factorisation, and the next
  * stage reuses it. */
 static void test_continuation_of_a_tower(void) {
@@ -549,6 +566,7 @@ int main(void) {
       {"system of any order", test_system_of_any_order},
       {"pivots of loose cubes", test_pivots_of_loose_cubes},
       {"pivots of a tower", test_pivots_of_a_tower},
+      {"paths from nothing end", test_paths_from_nothing_end},
       {"continuation of a tower", test_continuation_of_a_tower},
       {"polygons that begin alike", test_polygons_that_begin_alike},
       {"continuation with friction", test_continuation_with_friction},

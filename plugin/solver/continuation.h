@@ -19,8 +19,11 @@ bool continuation_solve(solve_work *work);
 /**
  * The same from the point where an interior point got stuck: but for its beginning by
  * pivots, a last stage without proximal term, and whatever couples rows.
+ *
+ * @param from_nothing  work->p is 0: by pivots alone, the first path as long as it may
+ *                      need to be; without its end nothing comes of it.
  */
-bool continuation_by_pivots(solve_work *work);
+bool continuation_by_pivots(solve_work *work, bool from_nothing);
 
 /**
  * Solve Coulomb's law itself, with circles in place of the squares that stand for them,

@@ -19,10 +19,4 @@ bool pivots_reserve(solve_work *work);
  */
 bool pivots_solve(solve_work *work, long max_pivots);
 
-/** Worth a try where few rows are in a wrong state: work->p's pivots, and what
- *  rounding left, by its active set. None in structures so large that every
- *  pivot is dear.
- *  @return true when the target is reached. */
-bool pivots_finish(solve_work *work, long max_pivots);
-
 #endif

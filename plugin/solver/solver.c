@@ -86,12 +86,22 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
   return active_set_correct(work, 16);
 }
 
-/* From last step's impulses: without, demo_feedback has a fortieth of its solves unsolved
- * under second order. */
-static bool pivot_from_guess(solve_work *work, const double guess[]) {
-  if (!solve_work_has_few_limits(work)) return false;
-  take_guess(work, guess);
-  return pivots_finish(work, 50 + work->box.n_limited / 8);
+/* Lemke's path has an end wherever there is a solution, but as many corners as rows, and
+ * more: of few rows it costs the least, of many it is the last. Without, demo_feedback
+ * has a fortieth of its solves unsolved under second order. */
+static bool pivot_from_nothing(solve_work *work) {
+  take_guess(work, NULL);
+  return continuation_by_pivots(work, true);
+}
+
+static bool pivot_few(solve_work *work, const double guess[]) {
+  (void)guess;
+  return solve_work_has_few_limits(work) && pivot_from_nothing(work);
+}
+
+static bool pivot_many(solve_work *work, const double guess[]) {
+  (void)guess;
+  return !solve_work_has_few_limits(work) && pivot_from_nothing(work);
 }
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
@@ -111,7 +121,7 @@ static bool curve_from_nothing(solve_work *work, const double guess[]) {
 /* What is left at the best point are corners close by. */
 static bool homotopy_from_best(solve_work *work, const double guess[]) {
   (void)guess;
-  return continuation_by_pivots(work);
+  return continuation_by_pivots(work, false);
 }
 
 /* In order of cost. A stage begins at what it takes, and leaves the best point. */
@@ -119,11 +129,12 @@ static const struct {
   solver_stage name;
   bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
-              {SOLVER_STAGE_PIVOTS, pivot_from_guess},
+              {SOLVER_STAGE_PIVOTS, pivot_few},
               {SOLVER_STAGE_INTERIOR, interior_from_nothing},
               {SOLVER_STAGE_HOMOTOPY, homotopy_from_best},
               {SOLVER_STAGE_INTERIOR, curve_from_nothing},
-              {SOLVER_STAGE_HOMOTOPY, homotopy_from_best}};
+              {SOLVER_STAGE_HOMOTOPY, homotopy_from_best},
+              {SOLVER_STAGE_PIVOTS, pivot_many}};
 
 /* The guess if it has all digits, as what guesses miss adds up; else stage after stage
  * until one reaches the target.
