@@ -193,6 +193,55 @@ static void test_cart_keeps_its_modes(void) {
   dWorldDestroy(c.world);
 }
 
+/* Two boxes on a joint that are pulled along a wall begin to slide, again in each step:
+ * edges follow the answer, and a round's begin as the last one's ended (without, 34
+ * factorisations). */
+static void test_rounds_keep_their_edges(void) {
+  enum { STEPS = 50 };
+  const dSurfaceParameters surface = {.mode = dContactApprox1, .mu = 0.3};
+  dWorldID world = dWorldCreate();
+  dJointGroupID contacts = dJointGroupCreate(0);
+  dGeomID geoms[2], sides[] = {dCreatePlane(NULL, 0, 0, 1, 0),
+                               dCreatePlane(NULL, 0, 1, 0, 0)};
+  dBodyID boxes[2];
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_CONSERVING;
+  dWorldSetGravity(world, 0, 0, REAL(-9.81));
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(world, &options), ODE_MLCP_OK);
+  for (int i = 0; i < 2; i++) {
+    boxes[i] = create_box(world, NULL, 1, 0.4, 0.2, 0.2);
+    geoms[i] = dCreateBox(NULL, REAL(0.4), REAL(0.2), REAL(0.2));
+    dGeomSetBody(geoms[i], boxes[i]);
+    dBodySetPosition(boxes[i], (dReal)(0.5 * i), REAL(0.1), REAL(0.1));
+  }
+  dJointID joint = dJointCreateBall(world, 0);
+  dJointAttach(joint, boxes[0], boxes[1]);
+  dJointSetBallAnchor(joint, REAL(0.25), REAL(0.1), REAL(0.1));
+  long factorisations = 0;
+  for (int step = 0; step < STEPS; step++) {
+    ode_mlcp_report report;
+    dJointGroupEmpty(contacts);
+    for (int i = 0; i < 2; i++) {
+      dBodySetLinearVel(boxes[i], 0, 0, 0);
+      dBodySetAngularVel(boxes[i], 0, 0, 0);
+      dBodyAddForce(boxes[i], 20, -10, 0);
+      for (int k = 0; k < 2; k++)
+        join_contacts_on(world, contacts, geoms[i], sides[k], &surface);
+    }
+    dWorldStep(world, REAL(0.01));
+    ode_mlcp_last_report(world, &report);
+    factorisations += report.factorisations;
+    CU_ASSERT_EQUAL(report.degraded, 0);
+  }
+  printf("%g factorisations a step ... ", (double)factorisations / STEPS);
+  CU_ASSERT(factorisations <= 20 * STEPS);
+  for (int i = 0; i < 2; i++) dGeomDestroy(geoms[i]);
+  for (int i = 0; i < 2; i++) dGeomDestroy(sides[i]);
+  dJointGroupDestroy(contacts);
+  dWorldDestroy(world);
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -200,6 +249,7 @@ int main(void) {
       {"pairs of bodies are kept apart", test_pairs_are_kept_apart},
       {"a wall keeps its modes", test_wall_keeps_its_modes},
       {"a cart keeps its modes", test_cart_keeps_its_modes},
+      {"rounds keep their edges", test_rounds_keep_their_edges},
       CU_TEST_INFO_NULL};
   int result = run_tests("step guess", tests);
   dCloseODE();

@@ -278,9 +278,12 @@ bool assembly_solve(assembly *a, const assembly_request *request,
   a->n_last = 0;
   if (!request->second_order) return true; // rounds are of second-order schemes
   arena_start(&a->kept);
-  if (!ARENA_TAKE(&a->kept, a->last, c.first_row))
+  if (!ARENA_TAKE(&a->kept, a->last, c.first_row) ||
+      !ARENA_TAKE(&a->kept, a->last_contacts, a->contacts->n))
     return outcome_no_memory(out);
   a->n_last = c.first_row;
+  memcpy(a->last_contacts, a->contact_rows,
+         (size_t)a->contacts->n * sizeof *a->last_contacts);
   memcpy(a->last, a->solution.p, (size_t)a->n_last * sizeof *a->last);
   return true;
 }

@@ -65,6 +65,10 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
                          .load = c->load};
   if (old != NULL) vec3_copy(facts.hint, old->slip);
   facts.guided = old != NULL && old->guided;
+  if (request->again && a->n_last > 0 && a->last_contacts[k].guided) {
+    vec3_copy(facts.hint, a->last_contacts[k].slip);
+    facts.guided = true;
+  }
   facts.aimed = request->second_order && contact->slipping;
   if (old != NULL && old->n_rows > 0)
     facts.carried = old->impulses[0] * time_scale(a, old);

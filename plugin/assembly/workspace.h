@@ -65,8 +65,10 @@ typedef struct assembly {
   int *joint_of_row; /* see solved_component */
   mlcp_solution solution;
   arena kept;   /* of the solve before: */
-  double *last; /* [n_last] its impulses */
+  double *last; /* [n_last] its impulses, */
   int n_last;
+  contact_rows
+      *last_contacts; /* and contacts, whose edges followed its answer */
 
   /* where rows are, over all components; -1: none */
   int (*joint_row)[6]; /* [n_joint_rows] */
