@@ -39,11 +39,10 @@ typedef struct host_field {
 static inline const char *host_not_finite(const host_field fields[], int n,
                                           double *value) {
   for (int f = 0; f < n; f++)
-    for (int k = 0; k < fields[f].count; k++)
-      if (!isfinite(fields[f].values[k])) {
-        *value = fields[f].values[k];
-        return fields[f].name;
-      }
+    for (int k = 0; k < fields[f].count; k++) {
+      *value = fields[f].values[k];
+      if (!isfinite(*value)) return fields[f].name;
+    }
   return NULL;
 }
 
