@@ -229,6 +229,11 @@ static double bound_energy(const world_snapshot *here, const double before[],
   return share;
 }
 
+/* What bodies are given new velocities has nothing undone. */
+static void end_carry(event_state *w) {
+  memset(w->s.carry, 0, 6 * (size_t)w->s.home.n_bodies * sizeof *w->s.carry);
+}
+
 /* @param pressed  [here's contacts] N s of each that is in v already; or NULL */
 static bool solve_impact(event_state *w, const double v[],
                          const double pressed[]) {
@@ -323,6 +328,7 @@ static bool impact(event_state *w) {
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
   }
+  end_carry(w);
   memcpy(w->now.v, v, (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
@@ -434,16 +440,21 @@ static bool accept(event_state *w, double *remaining, double h) {
   if (!remember(w)) return false;
   keep_v_alpha(w);
   motion_copy(&w->now, &w->next, w->s.home.n_bodies);
+  end_carry(w);
   *remaining -= h;
   return true;
 }
 
 /* Take a trial that no event ends: go on from there, or where the host's step is over take
- * out the velocities that rows do not allow. */
+ * out the velocities that rows do not allow. What does not settle in one part has that done
+ * at the end of each, and nothing undone: stiff springs would gain by it. */
 static bool pass(event_state *w, double *remaining, double h) {
+  const bool over = is_over(w, *remaining - h), cut = w->n_failed > 0;
   if (!accept(w, remaining, h)) return false;
-  if (!is_over(w, *remaining)) return arrive(w, *remaining);
-  return !w->s.rule->holds || step_end_hold(&w->s, &w->now);
+  if (w->s.rule->holds && (over || cut) && !step_end_hold(&w->s, &w->now))
+    return false;
+  if (cut) end_carry(w);
+  return over || arrive(w, *remaining);
 }
 
 static bool try_step(event_state *w, double *size);
@@ -596,6 +607,9 @@ static bool try_step(event_state *w, double *size) {
     if (!event_try(w, *size)) return false;
     if (w->crowded || !w->s.unsettled) return true;
     if (conserves && flies && w->n_failed++ < MOST_FAILED) {
+      for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
+        w->now.v[i] += w->s.carry[i];
+      end_carry(w);
       *size /= 2;
       continue;
     }
@@ -709,9 +723,11 @@ static void undo_projection(event_state *w) {
     else
       memcpy(w->s.carry + 6 * b, last->carry, sizeof last->carry);
   }
-  for (int i = 0; i < 6 * home->n_bodies && first != NULL; i++)
-    w->now.v[i] -= CARRIED * w->s.carry[i];
-  memset(w->s.carry, 0, 6 * (size_t)home->n_bodies * sizeof *w->s.carry);
+  if (first == NULL) end_carry(w);
+  for (int i = 0; i < 6 * home->n_bodies; i++) {
+    w->s.carry[i] *= CARRIED;
+    w->now.v[i] -= w->s.carry[i];
+  }
 }
 
 /* Some second's: where outcomes are searched for that long, it is among contacts

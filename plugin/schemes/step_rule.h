@@ -42,8 +42,9 @@ struct second_order {
   double *shift;  /* [3 contacts of the problem, then 6 rows of its joints]
                       what surfaces and motors ask for more in a step */
   motion ahead;   /* scratch */
-  double *carry; /* [6 n_bodies] of a scheme that conserves: what the projection
-                      that ends the host's step added to the velocities */
+  double *
+      carry; /* [6 n_bodies] of a scheme that conserves: what the last step's projection
+                    added and this one's start took back; then what its own adds */
   const double *start_v; /* [6 n_bodies] velocities at the start, */
   double *u; /* [6 n_bodies] and those that rows are for, of the last round */
   double *mass, *x_free, *force, *k_q, *k_v;
