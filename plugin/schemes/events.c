@@ -103,19 +103,6 @@ double events_longest(event_state *w) {
   return fmax(longest, 1e-3 * w->s.step->step_size);
 }
 
-static bool touch(const void *context, const int body[2]) {
-  const event_state *w = context;
-  const world_contacts *contacts = &w->s.here->contacts;
-  for (int k = 0; k < contacts->n; k++) {
-    const int *of = contacts->items[k].point.body;
-    if (contacts->items[k].active && contacts->items[k].stop < 0 &&
-        ((of[0] == body[0] && of[1] == body[1]) ||
-         (of[0] == body[1] && of[1] == body[0])))
-      return true;
-  }
-  return false;
-}
-
 /* Contacts of fast pairs collide when the sweep says so. */
 static sweep_sight seen(const event_state *w, const world_contact *contact) {
   return contact->found
@@ -125,11 +112,11 @@ static sweep_sight seen(const event_state *w, const world_contact *contact) {
 
 /* What spins past a mesh would be asked about for ever: half of the budget is what all
  * trials may take. */
-static bool sweep_fast(event_state *w, double together, double *share) {
+static bool sweep_fast(event_state *w, double *share) {
   const sweep_way way = way_of(w, 0);
   ode_mlcp_report *report = event_report(w);
   double left = 0.5 * w->s.step->options->budget - report->solver_work;
-  if (!step_sweep_first(&w->sweep, &way, left, touch, w, together, share))
+  if (!step_sweep_first(&w->sweep, &way, left, share))
     return outcome_no_memory(w->s.step->out);
   w->crowded |= w->sweep.work >= left;
   step_sweep_report(&w->sweep, report);
@@ -173,7 +160,7 @@ static bool find_collision(event_state *w, double h, double *first) {
                    w->match))
     return outcome_no_memory(step->out);
   double least = SHORTEST_PART * step->step_size / h;
-  if (!sweep_fast(w, least, first)) return false;
+  if (!sweep_fast(w, first)) return false;
   w->sweep_share = *first;
   for (int k = 0; k < n; k++) {
     w->share[k] = seen(w, &w->ahead.contacts.items[k]).apart

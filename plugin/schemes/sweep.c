@@ -39,9 +39,9 @@ struct sweep_pair {
   const world_contact *end; /* of one that overlaps there, else NULL */
   gap_sweep_result found;
   double
-      stops; /* the sum of its bodies' as it was asked; INFINITY: it was not */
-  bool done; /* they are held for it */
-  bool apart, meets; /* see sweep_sight */
+      stops;  /* the sum of its bodies' as it was asked; INFINITY: it was not */
+  bool done;  /* they are held for it */
+  bool apart; /* see sweep_sight */
 };
 
 /* --- the bodies ----------------------------------------------------------- */
@@ -359,14 +359,16 @@ static void begin(step_sweep *sweep, double most) {
   sweep->end = most;
 }
 
-/* Where a pair gets lower by `depth` than at its start, or than nothing. */
+/* Where a pair that is apart overlaps by `depth`, or one that is near goes deeper. */
 static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
-                double depth, double tolerance) {
+                double depth, double tolerance, double near, double deeper) {
   const double n_fast = fmax(sweep->n_fast, 1);
   gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
                               .extent = {pair->extent[0], pair->extent[1]},
                               .depth = depth,
                               .tolerance = tolerance,
+                              .near = near,
+                              .deeper = deeper,
                               .most = (sweep->end - sweep->work) * n_fast};
   for (int side = 0; side < 2; side++)
     set_mover(sweep, pair->body[side], way, &sought.mover[side]);
@@ -407,8 +409,9 @@ static int is_turned(step_sweep *sweep, const sweep_way *way,
 static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   gap_sweep_result *found = &pair->found;
   double depth = held_depth(pair, way->contacts->function != NULL);
-  int status = seek(sweep, pair, way, depth,
-                    depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
+  int status =
+      seek(sweep, pair, way, depth,
+           depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1), 0, depth);
   /* what was seen to overlap, and is not kept apart, is let pass */
   if (found->start_gap <= -0.5 * depth && !pair->kept_apart)
     found->hits = false;
@@ -574,30 +577,24 @@ bool step_sweep_keep(const sweep_way *way, const double shares[],
 /* --- ways within a step --------------------------------------------------- */
 
 bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
-                      bool (*touch)(const void *context, const int body[2]),
-                      const void *context, double close, double *share) {
-  /* m: gaps of cylinders are off by so much; what goes below by more does not part */
-  const double KNOWN = 1e-10, ROUNDING = 4e-16;
+                      double *share) {
+  const double FOUND = 0.1; /* cylinders' gaps are off by so much of a touch */
   begin(sweep, most);
   *share = INFINITY;
   for (int i = 0; i < sweep->n_pairs; i++) {
     sweep_pair *pair = &sweep->pairs[i];
-    pair->apart = !touch(context, pair->body);
-    double far = 0;
+    double near = 0;
     for (int side = 0; side < 2; side++)
       if (pair->body[side] >= 0)
-        far =
-            fmax(far, vec3_length(way->from->poses[pair->body[side]].position));
-    double tolerance = fmax(KNOWN, ROUNDING * far), depth = 2 * tolerance;
-    if (!pair->apart) depth = fmax(depth, held_depth(pair, false));
-    if (seek(sweep, pair, way, depth, tolerance) != GAP_OK) return false;
+        near =
+            fmax(near, hair_touch(way->from->poses[pair->body[side]].position));
+    if (seek(sweep, pair, way, 2 * FOUND * near, FOUND * near, near,
+             fmax(2 * FOUND * near, held_depth(pair, false))) != GAP_OK)
+      return false;
+    pair->apart = pair->found.start_gap > near;
     /* one that slides along another without an end is no event */
     pair->found.hits &= !pair->found.ran_out;
     if (pair->found.hits) *share = fmin(*share, pair->found.share);
-  }
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    sweep_pair *pair = &sweep->pairs[i];
-    pair->meets = pair->found.hits && pair->found.share <= *share + close;
   }
   return true;
 }
@@ -605,7 +602,7 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
 sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one,
                            dGeomID other) {
   const sweep_pair *pair = find_pair(sweep, one, other);
-  return pair != NULL ? (sweep_sight){pair->apart, pair->meets}
+  return pair != NULL ? (sweep_sight){pair->apart, pair->found.hits}
                       : (sweep_sight){false, false};
 }
 

@@ -99,20 +99,16 @@ bool step_sweep_keep(const sweep_way *way, const double shares[],
  *
  * @param most    work that may be done, beyond one question a pair: of what was not seen
  *                to the end it is not known that it meets
- * @param touch   whether two bodies (indices in home, -1 the world) are in touch
- *                already: where they do, another part of them may pass
  * @param share   out: of the way; INFINITY: none do
- * @param close   more that come within this share of it are noted with it
  * @return false where memory ran out.
  */
 bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
-                      bool (*touch)(const void *context, const int body[2]),
-                      const void *context, double close, double *share);
+                      double *share);
 
 /** What the last step_sweep_first found of two geoms. */
 typedef struct sweep_sight {
   bool apart; /* they are, where the way begins: no other look is needed */
-  bool meets; /* they were noted */
+  bool meets; /* they come to touch on it, or get so deep */
 } sweep_sight;
 
 sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one, dGeomID other);
