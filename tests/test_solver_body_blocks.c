@@ -81,7 +81,7 @@ static void matrix_times(const matrix *m, const double x[], double y[]) {
   }
 }
 
-static bool matrix_factor(const matrix *m, body_blocks *blocks) {
+static bool factor_if_new(const matrix *m, body_blocks *blocks, bool *anew) {
   body_blocks_begin(blocks, m->symmetric);
   for (int b = 0; b < m->n; b++)
     memcpy(body_blocks_diagonal(blocks, b), m->diagonal[b],
@@ -95,7 +95,12 @@ static bool matrix_factor(const matrix *m, body_blocks *blocks) {
     for (int i = 0; i < BODY_BLOCK && lower != NULL; i++)
       lower[i] = back[6 * (i % 6) + i / 6];
   }
-  return body_blocks_factor(blocks);
+  return body_blocks_factor(blocks, anew);
+}
+
+static bool matrix_factor(const matrix *m, body_blocks *blocks) {
+  bool anew;
+  return factor_if_new(m, blocks, &anew);
 }
 
 /* Largest error of a solution that is known beforehand. */
@@ -306,6 +311,36 @@ static void test_singular_matrices_are_refused(void) {
   body_blocks_release(&blocks);
 }
 
+/* Where any number differs, or symmetry, it is another matrix. */
+static void test_a_matrix_is_factored_once(void) {
+  static graph g;
+  body_blocks blocks;
+  bool anew;
+  body_blocks_init(&blocks, &memory_from_malloc);
+  make_graph(&g, 5);
+  body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs);
+  matrix m = matrix_create(g.n, g.pairs, g.n_pairs);
+  for (int symmetric = 0; symmetric < 2; symmetric++) {
+    matrix_fill(&m, symmetric, 3);
+    double *const numbers[] = {m.diagonal[2], m.ab[1], m.ba[1]};
+    for (int k = 0; k < 4; k++) {
+      CU_ASSERT(factor_if_new(&m, &blocks, &anew) && anew);
+      CU_ASSERT(factor_if_new(&m, &blocks, &anew) && !anew);
+      CU_ASSERT(solve_error(&m, &blocks) < 1e-11);
+      if (k == 3) break;
+      numbers[k][0] += 1e-12;
+      if (symmetric && k > 0) m.ba[1][0] = m.ab[1][0] += 1e-12;
+    }
+  }
+  m.symmetric = false; // the values are the same
+  CU_ASSERT(factor_if_new(&m, &blocks, &anew) && anew);
+  m.diagonal[0][0] = NAN;
+  CU_ASSERT(!factor_if_new(&m, &blocks, &anew));
+  CU_ASSERT(!factor_if_new(&m, &blocks, &anew) && anew);
+  matrix_destroy(&m);
+  body_blocks_release(&blocks);
+}
+
 static void test_every_allocation_may_fail(void) {
   static graph g;
   make_graph(&g, 6);
@@ -336,6 +371,7 @@ int main(void) {
       {"order keeps fill low", test_order_keeps_fill_low},
       {"work is counted", test_work_is_counted},
       {"singular matrices are refused", test_singular_matrices_are_refused},
+      {"a matrix is factored once", test_a_matrix_is_factored_once},
       {"every allocation may fail", test_every_allocation_may_fail},
       {NULL, NULL},
   };

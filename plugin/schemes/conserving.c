@@ -17,10 +17,12 @@ static const double SMALL_ERROR = 1e-6;
 struct joint_row_state {
   bool holds;      /* rigid, without bounds: it has a surface to end on */
   bool positional; /* its error was seen to be other than 0 */
-  double target;   /* velocity asked for, m/s or rad/s */
-  double error;    /* at the start, */
-  double kept;     /* and the part of it that stays */
-  double impulse;  /* of the round before, from which its compliance counts */
+  double
+      target;   /* velocity asked for, m/s or rad/s; of a row that does not hold
+                      what it asks for otherwise, too */
+  double error; /* at the start, */
+  double kept;  /* and the part of it that stays */
+  double impulse; /* of the round before */
 };
 
 /* --- rows of joints --------------------------------------------------------- */
@@ -36,6 +38,13 @@ static bool holds(const host_joint_rows *joint, unsigned i, double cfm) {
          host_row_holds(joint, i, cfm);
 }
 
+static const double COMPLIANCE = 1e-8; /* of a row's diagonal */
+
+double conserving_compliance(const second_order *s, const int body[2],
+                             const double J[2][6]) {
+  return COMPLIANCE * world_row_mobility(&s->home, body, J);
+}
+
 static void prepare_joint(second_order *s, int j, double h) {
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
   joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
@@ -45,9 +54,19 @@ static void prepare_joint(second_order *s, int j, double h) {
 
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
+    double *rhs = &rows->rows.rhs[i];
     state->holds = holds(rows, i, s->home.cfm) && holds(before, i, s->home.cfm);
+    if (state->holds) {
+      double compliance =
+          conserving_compliance(s, s->home.joints[j].body, rows->rows.J[i]);
+      *rhs -= rows->correction[i];
+      rows->correction[i] = 0;
+      rows->soft[i] = true; /* as it stands */
+      rows->rows.cfm[i] =
+          fmax(h * compliance, fmin(s->home.cfm, HOST_DEFAULT_CFM));
+    }
+    state->target = *rhs;
     if (!state->holds) continue;
-    state->target = rows->rows.rhs[i] - rows->correction[i];
     state->error = -h * before->correction[i];
     state->positional = state->error != 0;
     worst = fmax(worst, fabs(state->error));
@@ -164,12 +183,6 @@ static void mean_row(const second_order *s, const int body[2],
     match_rate(body, J, apart, s->u, (error1 - state->error) / h, noise);
 }
 
-double conserving_compliance(const second_order *s, const int body[2],
-                             const double J[2][6]) {
-  const double COMPLIANCE = 1e-8;
-  return COMPLIANCE * world_row_mobility(&s->home, body, J);
-}
-
 /* Rows act along J, but their errors at the end change by h J1~ u, J1~ = J1 (1 + Y) /
  * (1 + y'y) with half the turn y: they are asked for J M^-1 J' (J1~ M^-1 J')^-1 r in place
  * of r [6]. Without, a car's wheels take twice the rounds. */
@@ -212,6 +225,19 @@ static void ask_by_end(const second_order *s, const int body[2], double h,
     rows->rows.rhs[i] += asked[i] - r[i];
 }
 
+/* Put J in the place of row i's, which is asked for rhs along it; where the last round's
+ * matrix is kept, what the row lacks of that, at the last round's impulse and velocity. */
+static void put_row(second_order *s, const int body[2], host_rows *rows,
+                    unsigned i, const double J[2][6], double rhs,
+                    double impulse) {
+  double(*kept)[6] = rows->J[i];
+  if (!s->keeps) memcpy(kept, J, sizeof rows->J[i]);
+  rows->rhs[i] = rhs + row_rate(kept, body, s->u) - row_rate(J, body, s->u);
+  for (int side = 0; side < 2; side++)
+    for (int k = 0; k < 6 && body[side] >= 0; k++)
+      s->force[6 * body[side] + k] += impulse * (J[side][k] - kept[side][k]);
+}
+
 /* Put the rows for the mean velocity in the place of those at the middle. */
 static void renew_joint(second_order *s, const motion *from, const motion *to,
                         double h, int j) {
@@ -224,27 +250,25 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   bool turns[6] = {0}, two = middle_apart(s, from, to, body, apart);
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
-    double(*J)[6] = rows->rows.J[i];
+    double J[2][6];
+    memcpy(J, rows->rows.J[i], sizeof J);
     if (!state->holds || !holds(after, i, s->home.cfm)) {
       if (two) balance(J, apart);
+      put_row(s, body, &rows->rows, i, J, state->target, state->impulse);
       continue;
     }
-    double error = -h * after->correction[i], *rhs = &rows->rows.rhs[i];
+    double error = -h * after->correction[i];
     state->positional |= error != 0;
     mean_row(s, body, apart, two, h, state, before->rows.J[i], after->rows.J[i],
              error, J);
-    double compliance = fmax(conserving_compliance(s, body, J),
-                             fmin(s->home.cfm, HOST_DEFAULT_CFM) / h);
-    *rhs = state->positional
-               ? row_rate(J, body, s->u) - (error - state->kept) / h
-               : state->target;
+    double rhs = state->positional
+                     ? row_rate(J, body, s->u) - (error - state->kept) / h
+                     : state->target;
+    if (s->near) rhs += rows->rows.cfm[i] / h * state->impulse;
+    put_row(s, body, &rows->rows, i, J, rhs, state->impulse);
     turns[i] = state->positional &&
                !goes_straight(before->rows.J[i], after->rows.J[i]);
     if (turns[i]) r[i] = -(error - state->kept) / h;
-    *rhs += compliance * state->impulse;
-    rows->rows.cfm[i] = compliance * h;
-    rows->soft[i] = true; /* as it stands */
-    rows->correction[i] = 0;
   }
   ask_by_end(s, body, h, rows, after, turns, r);
 }
@@ -275,7 +299,7 @@ static void keep_pressed(second_order *s) {
   }
 }
 
-void conserving_keep_impulses(second_order *s) {
+void conserving_keep_impulses(second_order *s, double change) {
   for (int j = 0; j < s->home.n_joints; j++) {
     int rows = s->middle.joints[j].rows;
     for (unsigned i = 0; rows >= 0 && i < s->middle.joint_rows[rows].rows.count;
@@ -283,7 +307,8 @@ void conserving_keep_impulses(second_order *s) {
       s->row_states[6 * rows + (int)i].impulse =
           assembly_joint_impulse(s->base.assembly, j, i);
   }
-  keep_pressed(s);
+  s->near |= change * change < 0.1 * COMPLIANCE;
+  if (s->near) keep_pressed(s);
 }
 
 /* J: what rows that hold brought in the last round. What takes an error away counts: rows
@@ -326,6 +351,7 @@ bool conserving_prepare(second_order *s, const motion *from, double h) {
   if (s->middle.n_joint_rows > 0 &&
       !world_read_joints_at(&s->before, &s->home, from->poses, h, s->step->out))
     return false;
+  s->near = s->middle.n_joint_rows == 0;
   for (int j = 0; j < s->home.n_joints; j++)
     if (s->middle.joints[j].rows >= 0) prepare_joint(s, j, h);
   return true;

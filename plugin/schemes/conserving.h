@@ -15,15 +15,20 @@ bool conserving_prepare(second_order *s, const motion *from, double h);
 bool conserving_renew_joints(second_order *s, const motion *from,
                              const motion *to, double h);
 
-/** The next round's compliances count from the impulses of the last. */
-void conserving_keep_impulses(second_order *s);
+/** The next round's compliances count from the impulses of the last. But rows that say the
+ *  same contradict each other by the square of what a round changes: while that is more
+ *  than they give way by, what they press against each other with is no load, and would
+ *  lift contacts off (the wheels of a cart in turns, test_step_guess).
+ *  @param change  of the round, of the fastest velocity */
+void conserving_keep_impulses(second_order *s, double change);
 
 /** The energy that a step whose rounds did not settle may end with: what it began with and
  *  the work of forces, motors and friction, but none that rows which hold brought. */
 double conserving_energy(const second_order *s, const motion *from);
 
 /** The compliance of a row that may say the same as others, as a part of its diagonal. A
- *  round's counts from the impulse of the round before, so that none is left in the end. */
+ *  round's counts from the impulse of the round before (conserving_keep_impulses), so that
+ *  none is left in the end. */
 double conserving_compliance(const second_order *s, const int body[2],
                              const double J[2][6]);
 

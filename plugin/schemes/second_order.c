@@ -136,19 +136,20 @@ static void change_at(second_order *s, const world_snapshot *at, int b,
   for (int i = 0; i < 3 && turns; i++) change[3 + i] -= h * torque[i];
 }
 
-/* The impulse that the last round's u lacks, and the mass with which rows and it change u.
- * Bodies resist a turn away from that u by what joints hold them with, too (13). */
+/* The impulse that the last round's u lacks beside s->force, and the mass with which rows
+ * and it change u, but where the last round's is kept. Bodies resist a turn away from that u by what joints hold them with, too (13). */
 static void build_body(second_order *s, const world_snapshot *at,
                        const motion *from, const motion *to, int b, double h,
                        double missing[6]) {
   const double share = row_share(s), part = second_order_alpha(s) * h;
-  double *mass = s->mass + 36 * b, more[36] = {0};
+  double unused[36], more[36] = {0};
+  double *mass = s->keeps ? unused : s->mass + 36 * b;
   if (!s->rule->conserves)
     change_at(s, at, b, h, missing);
   else if (!turning_change(missing, mass, &s->home.bodies[b], &from->poses[b],
                            &to->poses[b], s->start_v + 6 * b, s->u + 6 * b, h))
     s->step->out->report.jacobians_dropped++;
-  for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
+  if (s->keeps) return;
   for (int i = 0; i < 9; i++)
     more[6 * (3 + i / 3) + 3 + i % 3] =
         part * part / share * s->taut[9 * b + i];
@@ -159,20 +160,18 @@ static void build_body(second_order *s, const world_snapshot *at,
   if (s->step->forces->first != NULL) take_positive(s, mass, more);
 }
 
-/* The velocities of a round where no row acts. */
-static bool free_motion(second_order *s, const world_snapshot *at,
-                        const motion *from, const motion *to, double h) {
+/* The velocities of a round where no row acts, from what u lacks beside forces. */
+static bool free_motion(second_order *s) {
   for (int b = 0; b < s->home.n_bodies; b++) {
-    double inverse[36], missing[6], change[6], *x = s->x_free + 6 * b;
+    double inverse[36], missing[6], *x = s->x_free + 6 * b;
+    for (int i = 0; i < 6; i++) missing[i] = x[i] - s->force[6 * b + i];
     memcpy(x, s->u + 6 * b, 6 * sizeof *x);
     if (s->home.bodies[b].kinematic) continue;
-    build_body(s, at, from, to, b, h, missing);
     if (!matrix6_invert(inverse, s->mass + 36 * b))
       return outcome_fail(s->step->out,
                           "body %lu has no finite inverse of its mass",
                           s->home.bodies[b].serial);
-    matrix6_apply(change, inverse, missing);
-    for (int i = 0; i < 6; i++) x[i] -= change[i];
+    for (int i = 0; i < 6; i++) x[i] -= dot6(inverse + 6 * i, missing);
   }
   return true;
 }
@@ -526,9 +525,13 @@ static bool build_round(second_order *s, world_snapshot *at, const motion *from,
                       .share = row_share(s)};
   *n_rows = forces_rows(s->step->forces, &s->home, &over, s->rows, s->step->out,
                         s->end_rows, &s->n_end);
-  return *n_rows >= 0 && sum_impulses(s, at, from, to, h) &&
-         free_motion(s, at, from, to, h) &&
-         (!s->rule->conserves || conserving_renew_joints(s, from, to, h));
+  if (*n_rows < 0 || !sum_impulses(s, at, from, to, h)) return false;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (!s->home.bodies[b].kinematic)
+      build_body(s, at, from, to, b, h, s->x_free + 6 * b);
+  /* the first round's rows are the trapezoid's */
+  bool renews = s->rule->conserves && s->again;
+  return (!renews || conserving_renew_joints(s, from, to, h)) && free_motion(s);
 }
 
 /* Take over the round's velocities.
@@ -577,6 +580,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     return outcome_no_memory(s->step->out);
   memset(s->taut, 0, 9 * n * sizeof *s->taut);
   s->unsettled = conserves;
+  s->keeps = false;
   s->n_end = 0;
   for (int round = 1; again; round++) {
     bool over = round >= s->rule->rounds;
@@ -600,9 +604,14 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     if (assembly_stopped(s->base.assembly) > 0) break;
     bool taut = turns && find_taut(s, at, h);
     bool aimed = round == 1 && !s->rule->first && aim(s, at, energy);
-    if (conserves) conserving_keep_impulses(s);
-    bool settled = !aimed && (change <= SETTLED || (!conserves && !taut));
-    settled |= by_solves < OF_SOLVES * SETTLED && change > 0.5 * last;
+    bool counts = !conserves || s->near;
+    if (conserves) conserving_keep_impulses(s, change);
+    /* rows that are kept have a momentum by what impulses still change by */
+    double most = s->keeps ? 0.1 * SETTLED : SETTLED;
+    bool settled = !aimed && (change <= most || (!conserves && !taut));
+    settled |=
+        !s->keeps && by_solves < OF_SOLVES * SETTLED && change > 0.5 * last;
+    settled &= counts;
     again = !settled && !over;
     turned = again && taut && !conserves;
     if (!turned && !conserves) memset(s->taut, 0, 9 * n * sizeof *s->taut);
@@ -610,6 +619,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
         conserves ? !settled
                   : work > BROUGHT * fmax(energy,
                                           motion_energy(&s->home, from, s->u));
+    s->keeps = conserves && round > 1 && change <= 0.1 * last;
     last = change;
     report->rounds = round > report->rounds ? round : report->rounds;
   }
@@ -677,8 +687,9 @@ bool second_order_take(second_order *s, const motion *from, double h,
   memcpy(s->u, from->v, 6 * (size_t)s->home.n_bodies * sizeof *s->u);
   if (!look_at_middle(s, from, h)) return false;
   world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
-  if ((s->rule->conserves && !conserving_prepare(s, from, h)) ||
-      !shift(s, at) || !settle(s, at, from, h, to))
+  if (!shift(s, at) ||
+      (s->rule->conserves && !conserving_prepare(s, from, h)) ||
+      !settle(s, at, from, h, to))
     return false;
   unshift(s, at);
   for (int b = 0; b < s->home.n_bodies; b++) {

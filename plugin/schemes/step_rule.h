@@ -53,7 +53,8 @@ struct second_order {
   extra_row *rows;
   double *early; /* [6 n_bodies] forces at the start of the step tried */
   int n_end;    /* rows of springs on the velocities at its end, conserving.h */
-  bool again;   /* the next solve is another round of the last one */
+  bool again;   /* the next solve is another round of the last one, */
+  bool keeps;   /* with its matrix: what that lacks is a force and a target */
   bool *free;   /* [n_bodies] no row acts on it, in a step of first order */
   bool detects; /* steps are cut where contacts begin or end to slip */
   /* of the last step tried */
@@ -62,6 +63,7 @@ struct second_order {
   /* of conserving.h: */
   world_snapshot before;       /* joints at the start of a step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
+  bool near;           /* compliances count from the last round's impulses */
   int *end_of;         /* [here's contacts] contact in `there`, -1: lost */
   extra_row *end_rows; /* what velocities at the end obey beside joints */
 };

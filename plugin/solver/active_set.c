@@ -89,13 +89,11 @@ bool active_set_weigh(const solve_work *work, int first, int end) {
 
 bool active_set_factor(solve_work *work, double prox) {
   const box_problem *box = &work->box;
-  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   for (int row = 0; row < box->n_rows; row++)
     work->softness[row] = box_softness(box, row, prox);
   bool symmetric = active_set_weigh(work, 0, box->n_rows);
   box_system_cross(box, &work->weights);
-  work->factorisations++;
-  return box_system_factor(&work->blocks, box, &work->weights, symmetric);
+  return solve_work_factor(work, symmetric);
 }
 
 /* ---- steps --------------------------------------------------------------- */

@@ -125,9 +125,10 @@ static bool lay_out(body_blocks *blocks, const body_pair pairs[]) {
 static bool take_values(body_blocks *blocks) {
   arena *arena = &blocks->arena;
   size_t n = (size_t)blocks->n, n_fill = (size_t)blocks->start[blocks->n];
-  return ARENA_TAKE(arena, blocks->diagonal, BODY_BLOCK * n) &&
-         ARENA_TAKE(arena, blocks->lower, BODY_BLOCK * n_fill) &&
-         ARENA_TAKE(arena, blocks->upper, BODY_BLOCK * n_fill) &&
+  size_t n_values = BODY_BLOCK * (n + 2 * n_fill);
+  return ARENA_TAKE(arena, blocks->diagonal, n_values) &&
+         ARENA_TAKE(arena, blocks->values, n_values) &&
+         ARENA_TAKE(arena, blocks->last, n_values) &&
          ARENA_TAKE(arena, blocks->vector, 6 * n) &&
          ARENA_TAKE(arena, blocks->pivot, 6 * n) &&
          ARENA_TAKE(arena, blocks->exchanged, n);
@@ -146,7 +147,11 @@ static bool order_and_lay_out(body_blocks *blocks, const body_pair pairs[]) {
   if (n_pairs > 0)
     memcpy(blocks->known_pairs, pairs, sizeof *pairs * (size_t)n_pairs);
 
-  return lay_out(blocks, pairs) && take_values(blocks);
+  blocks->known = false;
+  if (!lay_out(blocks, pairs) || !take_values(blocks)) return false;
+  blocks->upper = blocks->diagonal + BODY_BLOCK * (size_t)n;
+  blocks->lower = blocks->upper + BODY_BLOCK * (size_t)blocks->start[n];
+  return true;
 }
 
 bool body_blocks_order(body_blocks *blocks, int n, const body_pair pairs[],
@@ -174,25 +179,33 @@ double body_blocks_products(const body_blocks *blocks) {
 
 /* ---- values ------------------------------------------------------------- */
 
+/* Where the values of an array of factors are set. */
+static double *values_of(const body_blocks *blocks, const double *factors) {
+  return blocks->values + (factors - blocks->diagonal);
+}
+
 void body_blocks_begin(body_blocks *blocks, bool symmetric) {
+  blocks->known = blocks->known && blocks->symmetric == symmetric;
   for (int k = 0; k < blocks->n_no_pair; k++) {
     size_t at = BODY_BLOCK * (size_t)blocks->no_pair[k];
-    memset(blocks->upper + at, 0, sizeof(double) * BODY_BLOCK);
+    memset(values_of(blocks, blocks->upper + at), 0,
+           sizeof(double) * BODY_BLOCK);
     if (symmetric) continue;
-    memset(blocks->lower + at, 0, sizeof(double) * BODY_BLOCK);
+    memset(values_of(blocks, blocks->lower + at), 0,
+           sizeof(double) * BODY_BLOCK);
   }
   blocks->symmetric = symmetric;
 }
 
 double *body_blocks_diagonal(body_blocks *blocks, int body) {
-  return blocks->diagonal + BODY_BLOCK * (size_t)blocks->place[body];
+  return blocks->values + BODY_BLOCK * (size_t)blocks->place[body];
 }
 
 bool body_blocks_pair(const body_blocks *blocks, int pair, int a, int b,
                       double **upper, double **lower) {
   size_t at = BODY_BLOCK * (size_t)blocks->pair_slot[pair];
-  *upper = blocks->upper + at;
-  *lower = blocks->symmetric ? NULL : blocks->lower + at;
+  *upper = values_of(blocks, blocks->upper + at);
+  *lower = blocks->symmetric ? NULL : values_of(blocks, blocks->lower + at);
   return blocks->place[a] < blocks->place[b];
 }
 
@@ -477,8 +490,18 @@ WIDE static void solve_wide(const body_blocks *blocks, double x[]) {
   solve_all(blocks, x);
 }
 
-bool body_blocks_factor(body_blocks *blocks) {
-  return six_is_wide() ? factor_wide(blocks) : factor_all(blocks);
+bool body_blocks_factor(body_blocks *blocks, bool *anew) {
+  double *values = blocks->values;
+  size_t n_fill = (size_t)blocks->start[blocks->n];
+  size_t size = sizeof *values * BODY_BLOCK *
+                ((size_t)blocks->n + (blocks->symmetric ? 1 : 2) * n_fill);
+  *anew = !blocks->known || memcmp(values, blocks->last, size) != 0;
+  if (!*anew) return true;
+  blocks->values = blocks->last;
+  blocks->last = values;
+  memcpy(blocks->diagonal, values, size);
+  blocks->known = six_is_wide() ? factor_wide(blocks) : factor_all(blocks);
+  return blocks->known;
 }
 
 int body_blocks_sign(const body_blocks *blocks) {

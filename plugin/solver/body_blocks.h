@@ -33,11 +33,15 @@ typedef struct body_blocks {
   int n_no_pair;
 
   double *diagonal; /* [n] blocks; their triangular factors once factored */
-  double *lower;    /* [start[n]] (row, column) blocks, each transposed */
-  double *upper;    /* [start[n]] (column, row) blocks */
-  int *pivot;       /* [6 n] row exchanges within diagonal blocks, */
-  bool *exchanged;  /* [n] of bodies where this is set */
-  double *vector;   /* [6 n] right-hand side in order of elimination */
+  double *upper;    /* [start[n]] (column, row) blocks, after the diagonal */
+  double *
+      lower; /* [start[n]] (row, column) blocks, each transposed, after these */
+  double *values,
+      *last;       /* the same as they are set, and as they were factored */
+  bool known;      /* `last` has factors */
+  int *pivot;      /* [6 n] row exchanges within diagonal blocks, */
+  bool *exchanged; /* [n] of bodies where this is set */
+  double *vector;  /* [6 n] right-hand side in order of elimination */
   bool symmetric;
 
   body_pair *known_pairs; /* [n_pairs] of the present order */
@@ -82,9 +86,11 @@ bool body_blocks_pair(const body_blocks *blocks, int pair, int a, int b,
 double body_blocks_fill(const body_blocks *blocks);
 double body_blocks_products(const body_blocks *blocks);
 
-/** @return false when a diagonal block turns out singular, not finite or
+/** The factors of values that are set as they were at the last call are there.
+ *  @param anew  out: whether it was any work
+ *  @return false when a diagonal block turns out singular, not finite or
  *  (symmetric) not positive definite. */
-bool body_blocks_factor(body_blocks *blocks);
+bool body_blocks_factor(body_blocks *blocks, bool *anew);
 
 /** 1 or -1: the sign of the determinant of what was factored. */
 int body_blocks_sign(const body_blocks *blocks);

@@ -190,15 +190,15 @@ static void assemble_any(body_blocks *blocks, const box_problem *box,
 }
 
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
-                       const box_weights *weights, bool symmetric) {
+                       const box_weights *weights, bool symmetric, bool *anew) {
   if (symmetric && box->symmetric_mass) {
     body_blocks_begin(blocks, true);
     assemble_any(blocks, box, weights);
-    if (body_blocks_factor(blocks)) return true;
+    if (body_blocks_factor(blocks, anew)) return true;
   }
   body_blocks_begin(blocks, false);
   assemble_any(blocks, box, weights);
-  return body_blocks_factor(blocks);
+  return body_blocks_factor(blocks, anew);
 }
 
 void box_system_cross(const box_problem *box, box_weights *weights) {

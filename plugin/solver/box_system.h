@@ -17,10 +17,11 @@
  * Assemble and factor H.
  *
  * @param symmetric  promises that every W is symmetric.
+ * @param anew       out: false where the last factors are H's.
  * @return false when H is singular to working precision or not finite.
  */
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
-                       const box_weights *weights, bool symmetric);
+                       const box_weights *weights, bool symmetric, bool *anew);
 
 /**
  * Solve for one right-hand side.

@@ -272,14 +272,10 @@ static bool factor(continuation *c, const double p[]) {
   if (aim_circles(c, p) && c->factored_prox == c->prox &&
       memcmp(c->factored_state, work->state, bytes) == 0)
     return true;
-  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   bool symmetric = active_set_weigh(work, 0, c->box->n_rows);
   for (int k = 0; k < c->n_circles; k++) weigh_circle(c, &c->circles[k]);
-  work->factorisations++;
   c->factored_prox = -1;
-  if (!box_system_factor(&work->blocks, c->box, &work->weights,
-                         symmetric && c->n_circles == 0))
-    return false;
+  if (!solve_work_factor(work, symmetric && c->n_circles == 0)) return false;
   c->factored_prox = c->prox;
   memcpy(c->factored_state, work->state, bytes);
   return true;

@@ -373,12 +373,10 @@ static double mean_product(interior *in, const double step[N_WAYS]) {
 static bool factor_point(interior *in) {
   solve_work *work = in->work;
   const box_problem *box = in->box;
-  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   run_pass_any(in, WEIGH, NULL);
   box_system_cross(box, &work->weights);
-  work->factorisations++;
   bool alone = box->n_clusters == box->n_rows; // every row is a cluster
-  return box_system_factor(&work->blocks, box, &work->weights, alone);
+  return solve_work_factor(work, alone);
 }
 
 /* A way, as take_aim has it. */

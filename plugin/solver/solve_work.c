@@ -62,6 +62,17 @@ bool solve_work_spend(solve_work *work, double cost) {
   return true;
 }
 
+bool solve_work_factor(solve_work *work, bool symmetric) {
+  const double cost = work->cost.factorisation;
+  bool anew;
+  if (!solve_work_spend(work, cost)) return false;
+  bool factored = box_system_factor(&work->blocks, &work->box, &work->weights,
+                                    symmetric, &anew);
+  work->factorisations += anew;
+  if (!anew) work->spent -= cost;
+  return factored;
+}
+
 bool solve_work_has_few_limits(const solve_work *work) {
   enum { FEW_ROWS = 150 };
   return work->box.n_limited <= FEW_ROWS;

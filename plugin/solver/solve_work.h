@@ -55,6 +55,11 @@ void solve_work_set_cost(solve_work *work);
 /** Whether `cost` more is within the budget; it is spent then. */
 bool solve_work_spend(solve_work *work, double cost);
 
+/** Factor the system of work->weights into work->blocks, where the budget lasts; what has
+ *  its factors there is no work.
+ *  @param symmetric  see box_system_factor */
+bool solve_work_factor(solve_work *work, bool symmetric);
+
 /** Few rows may change their state: a cold continuation comes to an end there, and all
  *  digits cost a factorisation or two. */
 bool solve_work_has_few_limits(const solve_work *work);
