@@ -8,7 +8,8 @@
 static const double rounding = 2e-15;
 /* Curved cores: what is good enough to leave the search over all sides. */
 static const double curved_tolerance = 1e-13;
-/* and to end it */
+/* and to end it: with 1e-13 it takes a third longer, twice as long between cylinders and
+ * capsules */
 static const double curved_enough = 1e-11;
 
 /* One with room has volume and any number of edges: the search over all sides is exact

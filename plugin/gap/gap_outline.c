@@ -2,10 +2,9 @@
 
 #include "common/vec3.h"
 
-/* cos 30 and sin 30 degrees: what is tilted further than this is no face or edge that
- * could land as a whole ("rods in a line") */
+/* cos 30 degrees: what is tilted further than this is no face or edge that could land as a
+ * whole ("rods in a line") */
 static const double facing_cosine = 0.866;
-static const double lying_sine = 0.5;
 
 /* Corners this near to a face's plane, relative to the coordinates, belong to
  * it, too: hulls come with their faces cut into triangles ("cube above table"). */
@@ -109,7 +108,7 @@ static void face_outline(const gap_core *core, int face, double scale,
 /* The edge that ends in the support corner and lies most nearly across d; -1: none. */
 static int lying_edge(const gap_core *core, const double d[3], int support) {
   int best = -1;
-  double least = lying_sine;
+  double least = sqrt(1 - facing_cosine * facing_cosine);
   for (int e = 0; e < core->topology->n_edges; e++) {
     const int *edge = core->topology->edges[e];
     if (edge[0] != support && edge[1] != support) continue;
