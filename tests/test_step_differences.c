@@ -1,10 +1,9 @@
 /* The rows of docs/differences.md: what the host's own stepper does, what
  * ode-mlcp does in its place, and that the setting named there brings the first
- * back. */
+ * back; or the file that has what ode-mlcp does. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/vec3.h"
@@ -24,15 +23,11 @@ static void keep_message(int number, const char *format, va_list values) {
 
 /* --- a program: one step function on both ------------------------------------ */
 
-enum { MAX_CONTACTS = 16 };
-
 typedef struct program {
   dWorldID world;
   dSpaceID space;
   dJointGroupID contacts;
   dSurfaceParameters surface;
-  dJointFeedback feedback[MAX_CONTACTS];
-  int n_contacts;
 } program;
 
 /* `settings`: NULL for the host's own stepper, "" for defaults, "name=value". */
@@ -71,17 +66,15 @@ static void near_callback(void *data, dGeomID a, dGeomID b) {
   dContactGeom found[8];
   if (dGeomGetBody(a) == NULL && dGeomGetBody(b) == NULL) return;
   int count = dCollide(a, b, 8, found, sizeof found[0]);
-  for (int i = 0; i < count && p->n_contacts < MAX_CONTACTS; i++) {
+  for (int i = 0; i < count; i++) {
     dContact contact = contact_at(&p->surface, 0, 0, 0, 0);
     contact.geom = found[i];
     dJointID joint = dJointCreateContact(p->world, p->contacts, &contact);
     dJointAttach(joint, dGeomGetBody(a), dGeomGetBody(b));
-    dJointSetFeedback(joint, &p->feedback[p->n_contacts++]);
   }
 }
 
 static int step(program *p) {
-  p->n_contacts = 0;
   dSpaceCollide(p->space, p, near_callback);
   int taken = dWorldStep(p->world, H);
   dJointGroupEmpty(p->contacts);
@@ -137,104 +130,6 @@ static void test_friction_in_newtons_is_the_same(void) {
   CU_ASSERT(stock > 0.5);
   if (!left_out_in_single("how far stock slides"))
     CU_ASSERT_DOUBLE_EQUAL(slide("", 0, 1, 0), stock, 1e-3 * stock);
-}
-
-/* How far a ball rolls in a direction; with AxisDep only about the second axis. */
-static double roll(const char *settings, double angle, bool by_axis) {
-  int mode = dContactRolling | dContactApprox1;
-  program p =
-      open_program(settings, G, by_axis ? mode | dContactAxisDep : mode, 1);
-  p.surface.rho = by_axis ? 0.01 : 0.02;
-  if (by_axis) {
-    p.surface.mu2 = 1;
-    p.surface.rho2 = 0.03;
-    p.surface.rhoN = 0;
-  }
-  dCreatePlane(p.space, 0, 0, 1, 0);
-  dBodyID ball = add_ball(&p, 0.5, 0.5);
-  dBodySetLinearVel(ball, 1.5 * cos(angle), 1.5 * sin(angle), 0);
-  dBodySetAngularVel(ball, -3 * sin(angle), 3 * cos(angle), 0);
-  run(&p, 800);
-  const dReal *x = dBodyGetPosition(ball);
-  double way = hypot(x[0], x[1]);
-  close_program(&p);
-  return way;
-}
-
-static void test_rolling_friction_is_a_disc(void) {
-  double along = roll(NULL, 0, false), between = roll(NULL, M_PI / 4, false);
-  CU_ASSERT(along > 1.2 * between);
-  along = roll("", 0, false);
-  between = roll("", M_PI / 4, false);
-  CU_ASSERT_DOUBLE_EQUAL(along, between, 1e-3 * along);
-  for (int axis = 0; axis < 2; axis++) {
-    double stock = roll(NULL, axis * M_PI / 2, true);
-    CU_ASSERT_DOUBLE_EQUAL(roll("", axis * M_PI / 2, true), stock,
-                           0.01 * stock);
-  }
-}
-
-/* --- restitution ----------------------------------------------------------------- */
-
-/* The third peak of a ball that falls a metre, e = 0.5. */
-static double third_peak(const char *settings) {
-  program p = open_program(settings, G, dContactBounce, 0);
-  p.surface.bounce = 0.5;
-  p.surface.bounce_vel = 0.01;
-  dCreatePlane(p.space, 0, 0, 1, 0);
-  dBodyID ball = add_ball(&p, 1.5, 0.5);
-  double last = 1, highest = 0;
-  bool rises = false;
-  for (int peak = 0; peak < 3;) {
-    run(&p, 1);
-    double z = dBodyGetPosition(ball)[2] - 0.5;
-    if (rises && z < last) {
-      double v = dBodyGetLinearVel(ball)[2] - G * H / 2;
-      highest = z + v * v / (2 * G);
-      peak++;
-    }
-    rises = z > last;
-    last = z;
-  }
-  close_program(&p);
-  return highest;
-}
-
-static void test_contacts_bounce_as_high_as_e_says(void) {
-  const double exact = 1.0 / 64;
-  double stock = third_peak(NULL);
-  CU_ASSERT(stock < 0.6 * exact);
-  CU_ASSERT_DOUBLE_EQUAL(third_peak(""), exact, 0.005 * exact);
-  CU_ASSERT_DOUBLE_EQUAL(third_peak("max-correction=inf"), stock,
-                         of_host(1e-6 * stock, 2.3 / H));
-}
-
-/* A slider falls on its stop: how far beyond it goes, and where it is a second
- * later. */
-static void fall_on_stop(const char *settings, double *beyond, double *end) {
-  program p = open_program(settings, G, 0, 0);
-  dBodyID body = create_ball(p.world, 1, 0.5);
-  dJointID slider = joint_slider(p.world, body, NULL, 0, 0, 1);
-  dJointSetSliderParam(slider, dParamLoStop, -1);
-  dJointSetSliderParam(slider, dParamBounce, 0.5);
-  *beyond = 0;
-  for (int i = 0; i < 100; i++) {
-    run(&p, 1);
-    *beyond = fmax(*beyond, -1 - dBodyGetPosition(body)[2]);
-  }
-  *end = dBodyGetPosition(body)[2];
-  close_program(&p);
-}
-
-static void test_stops_are_met_before_they_are_overshot(void) {
-  double beyond, stock_beyond, end, stock_end;
-  fall_on_stop(NULL, &stock_beyond, &stock_end);
-  CU_ASSERT(stock_beyond > 0.005);
-  fall_on_stop("", &beyond, &end);
-  CU_ASSERT(beyond < 1e-6);
-  fall_on_stop("margin=0", &beyond, &end);
-  CU_ASSERT_DOUBLE_EQUAL(beyond, stock_beyond, of_host(1e-7, 1));
-  CU_ASSERT_DOUBLE_EQUAL(end, stock_end, of_host(1e-6, 1));
 }
 
 /* --- fast bodies ------------------------------------------------------------------ */
@@ -392,7 +287,6 @@ static double quick_height(const char *settings, int iterations, double w,
   CU_ASSERT_EQUAL(dWorldGetQuickStepW(p.world), (dReal)w);
   dRandSetSeed(77);
   for (int i = 0; i < 30; i++) {
-    p.n_contacts = 0;
     dSpaceCollide(p.space, &p, near_callback);
     CU_ASSERT_EQUAL(dWorldQuickStep(p.world, H), 1);
     dJointGroupEmpty(p.contacts);
@@ -414,55 +308,7 @@ static void test_quickstep_has_no_parameters(void) {
   CU_ASSERT_EQUAL(quick_height("", 50, 0.7, &drew), ours);
 }
 
-/* --- what cannot be stepped ------------------------------------------------------------ */
-
-static void test_nothing_becomes_nan(void) {
-  program p = open_program(NULL, G, 0, 0);
-  dBodyID body = add_ball(&p, 1, 0.5);
-  dBodySetLinearVel(body, NAN, 0, 0);
-  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
-  CU_ASSERT(isnan(dBodyGetPosition(body)[0]));
-  dGeomSetBody(dBodyGetFirstGeom(body), NULL); /* spaces bear no NaN */
-  close_program(&p);
-
-  p = open_program("", G, 0, 0);
-  body = add_ball(&p, 1, 0.5);
-  dBodyID second = add_ball(&p, 5, 0.5);
-  dBodySetLinearVel(body, NAN, 0, 0);
-  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 0);
-  CU_ASSERT(strstr(told, "body 1") != NULL);
-  CU_ASSERT_EQUAL(dBodyGetPosition(body)[0], 0);
-  CU_ASSERT_EQUAL(dBodyGetLinearVel(second)[2], 0);
-  close_program(&p);
-}
-
-/* True if steps of a body that spins so end the program. */
-static bool ends(const char *settings, double spin) {
-  fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    if (freopen("/dev/null", "w", stderr) == NULL) _exit(2);
-    program p = open_program(settings, 0, 0, 0);
-    dBodyID body = create_ball(p.world, 1, 0.5);
-    dBodySetAngularVel(body, spin, 0, 0);
-    int taken = 0;
-    for (int i = 0; i < 3; i++) taken += dWorldStep(p.world, H);
-    _exit(taken > 0 ? 0 : 3);
-  }
-  int status;
-  CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
-  CU_ASSERT(settings == NULL || WIFEXITED(status));
-  CU_ASSERT(settings == NULL || WEXITSTATUS(status) == 3);
-  return WIFSIGNALED(status);
-}
-
-static void test_motions_beyond_all_bounds_are_refused(void) {
-  /* its square is more than can be stored, whatever registers hold */
-  CU_ASSERT(ends(NULL, 1e200));
-  CU_ASSERT(!ends("", 1e200));
-}
-
-/* --- springs, the world's CFM, scheme ap ------------------------------------- */
+/* --- springs, the world's CFM ------------------------------------- */
 
 /* How deep a box of 1 kg, put into the ground by `start`, is a time later. */
 static double depth_after(const char *settings, int mode, double cfm,
@@ -519,22 +365,6 @@ static void test_the_worlds_cfm_softens_all(void) {
                            stock, 0.01 * deep);
 }
 
-static void test_ap_corrects_nothing(void) {
-  const double START = 0.1;
-  double rises;
-  CU_ASSERT(depth_after(NULL, 0, 0, 0, 0, START, &rises) < 0.01 * START);
-  CU_ASSERT_DOUBLE_EQUAL(depth_after("scheme=ap", 0, 0, 0, 0, START, &rises),
-                         START, 1e-6);
-  /* soft by its CFM alone: stock sinks, ap does not */
-  const double CFM = 0.2;
-  CU_ASSERT(depth_after(NULL, dContactSoftCFM, CFM, 0, 0, 0, &rises) > 0.02);
-  /* so deep that the host sees all four corners */
-  const double seen = of_host(0, 1);
-  CU_ASSERT_DOUBLE_EQUAL(
-      depth_after("scheme=ap", dContactSoftCFM, CFM, 0, 0, seen, &rises), seen,
-      of_host(1e-6, 1));
-}
-
 static void test_bodies_put_into_each_other_come_apart(void) {
   double thrown, rises;
   depth_after(NULL, 0, 0, 0, 0, 0.2, &thrown);
@@ -547,100 +377,6 @@ static void test_bodies_put_into_each_other_come_apart(void) {
                          of_host(1e-6 * thrown, 0.25 / H));
 }
 
-/* A hundred thousandth of a fall's way a step beyond stock's own depth. */
-static void test_what_lies_is_deeper(void) {
-  double rises, deeper = host_rest_depth(1e-5 * G * H * H, 0.25);
-  double stock = depth_after(NULL, 0, 0, 0, 1e-10, 0, &rises);
-  if (!left_out_in_single("how deep boxes rest on stock"))
-    CU_ASSERT(stock < 0.1 * deeper);
-  CU_ASSERT_DOUBLE_EQUAL(
-      depth_after("", 0, 0, 0, 1e-10, 0, &rises), deeper,
-      (host_is_single() ? 0.5 : 0.1) * deeper); /* roundings */
-}
-
-/* --- what cannot be stepped, again -------------------------------------------- */
-
-static void hold_nothing(void *data, dGeomID a, dGeomID b) {
-  (void)data, (void)a, (void)b;
-}
-
-static int bounce_of_none(void *context, dGeomID a, dGeomID b,
-                          ode_mlcp_surface *surface) {
-  (void)context, (void)a, (void)b;
-  surface->parameters = bare_surface(dContactApprox1, 0.5);
-  return 1;
-}
-
-static int collide_space(void *context, dWorldID world,
-                         ode_mlcp_contact_list *list) {
-  (void)world;
-  return ode_mlcp_collide_space(list, context, bounce_of_none, NULL) ==
-         ODE_MLCP_OK;
-}
-
-/* How a program ends that has a geom further away than a hash space bears: by a
- * signal, or with 0 where the step was refused with the body's name. */
-static int far_away(bool by_function) {
-  fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    if (freopen("/dev/null", "w", stderr) == NULL) _exit(2);
-    program p = open_program(by_function ? "" : NULL, 0, 0, 0);
-    dSpaceDestroy(p.space);
-    p.space = dHashSpaceCreate(0);
-    add_box(&p, 0, 1);
-    add_box(&p, 1e10, 1);
-    if (by_function) {
-      ode_mlcp_set_collision(p.world, collide_space, p.space);
-      told[0] = '\0';
-      bool refused = dWorldStep(p.world, H) == 0;
-      _exit(refused && strstr(told, "body 2") != NULL ? 0 : 3);
-    }
-    dSpaceCollide(p.space, NULL, hold_nothing);
-    _exit(0);
-  }
-  int status;
-  CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
-  return WIFSIGNALED(status) ? -1 : WEXITSTATUS(status);
-}
-
-static void test_geoms_out_of_range_are_refused(void) {
-  CU_ASSERT_EQUAL(far_away(false), -1);
-  CU_ASSERT_EQUAL(far_away(true), 0);
-}
-
-static dWorldID nested;
-static int inner = -1;
-static void step_again(dBodyID body) {
-  (void)body;
-  inner = dWorldStep(nested, H);
-}
-
-static void test_a_step_in_a_step_is_refused(void) {
-  program p = open_program("", G, 0, 0);
-  dBodyID ball = add_ball(&p, 5, 0.5);
-  nested = p.world;
-  dBodySetMovedCallback(ball, step_again);
-  told[0] = '\0';
-  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
-  CU_ASSERT_EQUAL(inner, 0);
-  CU_ASSERT_STRING_NOT_EQUAL(told, "");
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -G * H,
-                         of_host(1e-12, G * H));
-  close_program(&p);
-}
-
-static void test_an_island_too_large_is_refused(void) {
-  program p = open_program("max-contacts=3", G, dContactApprox1, 0.5);
-  dCreatePlane(p.space, 0, 0, 1, 0);
-  dBodyID box = add_box(&p, 0.24, 0.5);
-  CU_ASSERT_EQUAL(step(&p), 0);
-  CU_ASSERT(strstr(told, "max-contacts") != NULL);
-  CU_ASSERT(strstr(told, "has 4 contacts") != NULL);
-  CU_ASSERT_EQUAL(dBodyGetPosition(box)[2], (dReal)0.24);
-  close_program(&p);
-}
-
 /* --- the document --------------------------------------------------------------- */
 
 /* The beginning of each row, and its test here, or the file that has it. */
@@ -651,9 +387,9 @@ static const struct {
 } rows[] = {
     {"friction with `dContactApprox1`", test_friction_is_a_disc, NULL},
     {"friction without that flag", test_friction_in_newtons_is_the_same, NULL},
-    {"rolling friction", test_rolling_friction_is_a_disc, NULL},
-    {"restitution at contacts", test_contacts_bounce_as_high_as_e_says, NULL},
-    {"stops", test_stops_are_met_before_they_are_overshot, NULL},
+    {"rolling friction", NULL, "tests/test_step_contacts.c"},
+    {"restitution at contacts", NULL, "tests/test_step_contacts.c"},
+    {"stops", NULL, "tests/test_step_stops.c"},
     {"schemes other than", NULL, "tests/test_command_run.sh"},
     {"contacts while bodies move", NULL, "tests/test_schemes_order.c"},
     {"bodies that go further", test_fast_bodies_are_held, NULL},
@@ -664,20 +400,20 @@ static const struct {
     {"the world's CFM", test_the_worlds_cfm_softens_all, NULL},
     {"PU joints; motors and stops", NULL, "tests/test_rows_joint.c"},
     {"motors with `FMax`", NULL, "tests/test_schemes_world.c"},
-    {"scheme `ap`", test_ap_corrects_nothing, NULL},
+    {"scheme `ap`", NULL, "tests/test_step_soft.c"},
     {"positions", test_position_errors_do_not_pop, NULL},
     {"points that touch", NULL, "tests/test_step_kept.c"},
-    {"depth of what lies", test_what_lies_is_deeper, NULL},
+    {"depth of what lies", NULL, "tests/test_step_rest.c"},
     {"sleep", test_sleep_waits_for_corrections, NULL},
     {"feedback of contacts", test_points_that_coincide_are_one, NULL},
     {"QuickStep's iterations", test_quickstep_has_no_parameters, NULL},
     {"QuickStep's draws", test_quickstep_has_no_parameters, NULL},
     {"cost", NULL, "bench/bench_solvers.c"},
-    {"memory", test_an_island_too_large_is_refused, NULL},
-    {"a step that cannot", test_nothing_becomes_nan, NULL},
-    {"motions beyond", test_motions_beyond_all_bounds_are_refused, NULL},
-    {"geoms out of", test_geoms_out_of_range_are_refused, NULL},
-    {"a step inside", test_a_step_in_a_step_is_refused, NULL},
+    {"memory", NULL, "tests/test_step_failures.c"},
+    {"a step that cannot", NULL, "tests/test_step_failures.c"},
+    {"motions beyond", NULL, "tests/test_step_failures.c"},
+    {"geoms out of", NULL, "tests/test_step_source.c"},
+    {"a step inside", NULL, "tests/test_step_failures.c"},
     {"a callback of", NULL, "tests/test_step_callbacks.c"}};
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
