@@ -329,13 +329,3 @@ void problem_make_grasp(test_problem *problem, double mu, int n_edges) {
     }
   }
 }
-
-void problem_make_coincident(test_problem *problem, int n, double mu,
-                             int n_edges) {
-  static const double up[3] = {0, 0, 1}, point[3] = {0.1, 0.1, 0};
-  problem_init(problem);
-  int box = problem_add_box(problem, 1, 0, 0, 0.5, 0.5, 0.5, 0.5);
-  problem_add_face(problem, box, -1, mu, n_edges);
-  for (int i = 0; i < n; i++)
-    problem_add_contact(problem, box, -1, point, up, 0, mu, n_edges);
-}

@@ -90,8 +90,4 @@ void problem_make_chain(test_problem *problem, int n, double mu, int n_edges);
  *  loads: the fingers are boxes pushed by bounded rows. */
 void problem_make_grasp(test_problem *problem, double mu, int n_edges);
 
-/** A box on the ground with n contacts at one point of its lower face. */
-void problem_make_coincident(test_problem *problem, int n, double mu,
-                             int n_edges);
-
 #endif

@@ -326,16 +326,6 @@ static void test_eight_points_a_face(void) {
       }
 }
 
-static void test_coincident_contacts(void) {
-  for (int n = 1; n <= 32; n *= 2)
-    for (int mu = 0; mu < 3; mu++) {
-      test_problem problem;
-      problem_make_coincident(&problem, n, mu, 4);
-      problem.bodies[0].v_free[1] = -0.2;
-      expect_solved(&problem, 1e-10);
-    }
-}
-
 static void test_friction_of_any_size(void) {
   static const double coefficients[] = {0, 1e-12, 1e-3, 1, 1e3, 1e6};
   for (size_t m = 0; m < sizeof coefficients / sizeof *coefficients; m++) {
@@ -884,7 +874,6 @@ int main(void) {
       {"several friction sets", test_motor_friction_and_rolling},
       {"small ones by the thousand", test_small_ones_by_the_thousand},
       {"eight points a face", test_eight_points_a_face},
-      {"coincident contacts", test_coincident_contacts},
       {"friction of any size", test_friction_of_any_size},
       {"rows of zeros", test_rows_of_zeros},
       {"none, one and two rows", test_none_one_and_two_rows},

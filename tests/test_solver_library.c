@@ -124,69 +124,6 @@ static void test_entries_are_what_they_say(void) {
   CU_ASSERT_PTR_NULL(library_find("wall-56-cold"));
 }
 
-static bool same_problem(const mlcp_stored *a, const mlcp_stored *b) {
-  const mlcp_problem *p = &a->problem, *q = &b->problem;
-  return p->n_bodies == q->n_bodies && p->n_rows == q->n_rows &&
-         p->n_frictions == q->n_frictions && p->n_pairs == q->n_pairs &&
-         p->velocity_floor == q->velocity_floor &&
-         memcmp(p->bodies, q->bodies,
-                (size_t)p->n_bodies * sizeof *p->bodies) == 0 &&
-         memcmp(p->pairs, q->pairs, (size_t)p->n_pairs * sizeof *p->pairs) ==
-             0 &&
-         memcmp(a->guess, b->guess, (size_t)p->n_rows * sizeof *a->guess) == 0;
-}
-
-static bool same_rows(const mlcp_problem *a, const mlcp_problem *b) {
-  bool same = true;
-  for (int r = 0; r < a->n_rows && same; r++)
-    same = memcmp(a->rows[r].J, b->rows[r].J, sizeof a->rows[r].J) == 0 &&
-           a->rows[r].bias == b->rows[r].bias &&
-           a->rows[r].body[0] == b->rows[r].body[0] &&
-           a->rows[r].body[1] == b->rows[r].body[1];
-  return same;
-}
-
-/* Both captures of a problem, each by a workspace of its own. */
-static void expect_same_bits(const mlcp_stored stored[2], solver_kind kind) {
-  solver_options options;
-  solver_default_options(&options);
-  options.kind = kind;
-  answer answers[2];
-  for (int run = 0; run < 2; run++) {
-    const mlcp_problem *problem = &stored[run].problem;
-    solver_workspace *fresh = solver_workspace_create(&memory_from_malloc);
-    answers[run] = answer_create(problem);
-    solver_solve(fresh, problem, &options,
-                 kind == SOLVER_FAST ? stored[run].guess : NULL,
-                 &answers[run].at);
-    solver_workspace_destroy(fresh);
-  }
-  CU_ASSERT(memcmp(answers[0].memory, answers[1].memory,
-                   answers[0].n_numbers * sizeof(double)) == 0);
-  free(answers[0].memory);
-  free(answers[1].memory);
-}
-
-static void test_same_bits_on_every_run(void) {
-  const char *names[] = {"wall-10-settled", "pit-40-settled", "chain-100-cold",
-                         "spider-settled", "pit-150-settled"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    library_problems a, b;
-    const library_entry *entry = library_find(names[i]);
-    CU_ASSERT_FATAL(library_capture(entry, &a) && library_capture(entry, &b));
-    CU_ASSERT_EQUAL_FATAL(a.n_problems, b.n_problems);
-    for (int k = 0; k < a.n_problems; k++) {
-      CU_ASSERT(same_problem(&a.problems[k], &b.problems[k]));
-      CU_ASSERT(same_rows(&a.problems[k].problem, &b.problems[k].problem));
-      const mlcp_stored both[2] = {a.problems[k], b.problems[k]};
-      expect_same_bits(both, SOLVER_FAST);
-      expect_same_bits(both, SOLVER_LEMKE);
-    }
-    library_release(&a);
-    library_release(&b);
-  }
-}
-
 /* The promise is measured on what was captured: a changed answer breaks it. */
 static void test_promise_notices_a_wrong_answer(void) {
   library_problems captured;
@@ -211,7 +148,6 @@ int main(void) {
       {"entries are what they say", test_entries_are_what_they_say},
       {"fast keeps the promise", test_fast_keeps_the_promise},
       {"Lemke keeps the promise", test_lemke_keeps_the_promise},
-      {"the same bits on every run", test_same_bits_on_every_run},
       {"promise notices a wrong answer", test_promise_notices_a_wrong_answer},
       CU_TEST_INFO_NULL};
   int failed = run_tests("solver: problem library", tests);

@@ -605,21 +605,6 @@ static void test_steps_of_changing_size(void) {
   scene_destroy(slide);
 }
 
-static void test_tilted_rod(void) {
-  for (int way = -1; way <= 1; way += 2) {
-    scene *rod = scene_tilted_rod(2 * way);
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(rod->world, NULL), ODE_MLCP_OK);
-    CU_ASSERT_EQUAL(scene_collide(rod), 1);
-    dJointFeedback feedback;
-    dJointSetFeedback(rod->last_contact, &feedback);
-    dWorldStep(rod->world, 0.01);
-    CU_ASSERT(feedback.f1[2] > 1);
-    CU_ASSERT_DOUBLE_EQUAL(feedback.f1[0] / feedback.f1[2], -0.5 * way, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(feedback.f1[1], 0, 1e-9);
-    scene_destroy(rod);
-  }
-}
-
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -647,7 +632,6 @@ int main(void) {
       {"sliding turns into rolling", test_sliding_turns_into_rolling},
       {"slides stop in every direction", test_slides_stop_in_every_direction},
       {"steps of changing size", test_steps_of_changing_size},
-      {"tilted rod", test_tilted_rod},
       CU_TEST_INFO_NULL};
   int status = run_tests("step: contacts", tests);
   dCloseODE();

@@ -134,16 +134,6 @@ static void test_overlaps_come_apart_without_speed(void) {
     }
 }
 
-/* The same with the correction in the velocity, as a control: it does pop. */
-static void test_correction_in_velocity_pops(void) {
-  scene s = create_scene(0, 0.5, INFINITY);
-  add_box(&s, 0, 0, 0, 0.5);
-  add_box(&s, 0.3, 0, 0, 0.5);
-  CU_ASSERT_EQUAL(step(&s).pushes, 0);
-  CU_ASSERT(fastest(&s) > 1);
-  destroy_scene(&s);
-}
-
 /* A heap spawned into itself on the ground settles, and nothing is thrown. */
 static void test_spawned_heap_settles(void) {
   const double mus[] = {0.5, dInfinity};
@@ -454,7 +444,6 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"overlaps come apart without speed",
        test_overlaps_come_apart_without_speed},
-      {"correction in velocity pops", test_correction_in_velocity_pops},
       {"a spawned heap settles", test_spawned_heap_settles},
       {"a wedged body stays in the middle",
        test_wedged_body_stays_in_the_middle},

@@ -34,31 +34,6 @@ static dBodyID add_box(scene *s, double x, double y, double z) {
   return body;
 }
 
-static void test_flat_drop_lands_at_rest(void) {
-  scene s;
-  create(&s, NULL);
-  dBodyID box = add_box(&s, 0.3, 0.2, 1.5);
-  double deepest = 0, highest_after = 0;
-  bool landed = false;
-  for (int i = 0; i < 120; i++) {
-    ode_mlcp_report report;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 1.0 / 60, &report),
-                          ODE_MLCP_OK);
-    double gap = dBodyGetPosition(box)[2] - 0.5;
-    deepest = fmax(deepest, -gap);
-    landed = landed || gap < 1e-9;
-    if (landed) highest_after = fmax(highest_after, gap);
-    if (i > 60) {
-      CU_ASSERT_EQUAL(report.contacts, 4);
-      CU_ASSERT_EQUAL(report.contacts_new, 0);
-    }
-  }
-  CU_ASSERT(landed);
-  CU_ASSERT(deepest < 1e-10);
-  CU_ASSERT(highest_after < 1e-10);
-  scene_close(&s);
-}
-
 /* At rest the four contacts carry the box's weight, upwards. */
 static void test_contacts_of_a_step_can_be_asked_for(void) {
   scene s;
@@ -531,30 +506,6 @@ static void test_every_space_reports_what_is_near(void) {
   }
 }
 
-/* By dCollide alone a capsule on a box has two points. */
-static void test_capsule_lies_on_a_box(void) {
-  scene s;
-  create(&s, NULL);
-  dGeomID table = dCreateBox(s.space, 4, 4, 1);
-  dGeomSetPosition(table, 0, 0, 0.5);
-  dBodyID body = dBodyCreate(s.world);
-  dMass mass;
-  dMassSetCapsule(&mass, 1000, 1, 0.1, 1);
-  dBodySetMass(body, &mass);
-  dGeomSetBody(dCreateCapsule(s.space, 0.1, 1), body);
-  dMatrix3 lying;
-  dRFromAxisAndAngle(lying, 0, 1, 0, M_PI / 2 + 0.05);
-  dBodySetRotation(body, lying);
-  dBodySetPosition(body, 0, 0, 1.3);
-  ode_mlcp_report report;
-  for (int i = 0; i < 200; i++)
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.01, &report), ODE_MLCP_OK);
-  CU_ASSERT_EQUAL(report.contacts, 2);
-  CU_ASSERT_EQUAL(report.contacts_new, 0);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[2], 1.1, 1e-6);
-  scene_close(&s);
-}
-
 /* A column of balls, apart, runs into the ground without losses: the lowest comes
  * back in the step in which the next is still on its way, so that contacts close
  * by what others push. */
@@ -639,7 +590,6 @@ static void test_far_bodies_are_refused_by_name(void) {
 int main(void) {
   dInitODE2(0);
   static const CU_TestInfo tests[] = {
-      {"a box dropped flat lands at rest", test_flat_drop_lands_at_rest},
       {"contacts of a step can be asked for",
        test_contacts_of_a_step_can_be_asked_for},
       {"a pile keeps its contacts", test_pile_keeps_its_contacts},
@@ -654,7 +604,6 @@ int main(void) {
       {"the order of a pair is no matter", test_order_of_a_pair_is_no_matter},
       {"every space reports what is near",
        test_every_space_reports_what_is_near},
-      {"a capsule lies on a box", test_capsule_lies_on_a_box},
       {"what others push bounces", test_what_others_push_bounces},
       {"far bodies are refused by name", test_far_bodies_are_refused_by_name},
       CU_TEST_INFO_NULL};
