@@ -798,6 +798,24 @@ static void expect_the_nearest(const rock rocks[2], const dGeomID placed[2],
   if (few < count) CU_ASSERT(all[few].gap >= context->covered - 1e-13 * size);
 }
 
+/* A question of a sweep counts as what it costs: not as the triangles that it asks about,
+ * but as those that each of them is compared with. */
+static void expect_it_counts(const rock rocks[2], const dGeomID placed[2],
+                             double size) {
+  gap_sweep_request request = {.geom = {placed[0], placed[1]},
+                               .tolerance = 1e-9 * size,
+                               .most = INFINITY};
+  gap_sweep_result result;
+  double about[3] = {0, 0, 0};
+  for (int side = 0; side < 2; side++)
+    CU_ASSERT_EQUAL(
+        gap_extent_find(context, placed[side], about, &request.extent[side]),
+        GAP_OK);
+  CU_ASSERT_EQUAL(gap_sweep(context, &request, &result), GAP_OK);
+  CU_ASSERT_EQUAL(result.queries, 1);
+  CU_ASSERT(result.work > rocks[0].n_triangles);
+}
+
 /* Only triangles that are near each other are looked at, and only for the
  * deepest contact where one is asked for: nothing may get lost by it. */
 static void test_deepest_of_rocks(void) {
@@ -833,6 +851,7 @@ static void test_deepest_of_rocks(void) {
         CU_ASSERT_DOUBLE_EQUAL(deepest.gap, all[0].gap, 1e-13 * size);
       }
       if (i == 1) expect_the_nearest(rocks, placed, all, count, size);
+      if (i == 1 && trial < 6) expect_it_counts(rocks, placed, size);
       if (i > 1 || count <= 0 || all[0].gap < 0) continue;
       CU_ASSERT_DOUBLE_EQUAL(deepest.gap, least_of_pairs(rocks, placed),
                              of_host(1e-12, 1) * size);

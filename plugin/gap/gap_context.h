@@ -37,7 +37,6 @@ typedef struct gap_context {
   memory_block points;     /* of a hull that is being made */
   memory_block found_here; /* by gap_collide() and gap_sweep() */
   char error[GAP_ERROR_ROOM];
-  double work;     /* convex pieces that were asked about so far */
   double compared; /* pairs of convex pieces, so far */
   double
       covered; /* m: no contact that the last query left out has a lower gap */

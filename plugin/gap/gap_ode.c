@@ -31,7 +31,6 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
                             "was given a margin that is not a number");
   if (room <= 0) return 0;
 
-  context->work++;
   context->covered = margin;
   if (gap_geom_is_mesh(&placed[0]))
     return gap_ode_mesh_pair(context, &placed[0], &placed[1], margin, flags,

@@ -311,10 +311,8 @@ static int meet_triangles(gap_context *context, const region *in,
   for (int i = 0; i < in->count; i++) {
     gap_core core;
     int before = list->count;
-    double compared = list->compared;
     gap_triangle_place(&core, &all[i]);
     if (meet_surface(context, &core, surface, rounding, list) != 0) return -1;
-    context->work += list->compared > compared;
     gap_contact *added = list->block->data;
     for (int k = before; k < list->count; k++)
       added[k].triangle[0] = all[i].number;

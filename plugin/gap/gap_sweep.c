@@ -121,12 +121,12 @@ int gap_sweep_look(gap_context *context, const dGeomID geom[2],
 /* The gap at a share, at most `margin`: what is more is not looked for.
  * @return gap_status */
 static int look(sweep *w, double share, double margin, double *gap) {
-  double before = w->context->work;
+  double before = w->context->compared;
   w->result->queries++;
   w->count =
       gap_sweep_look(w->context, w->request->geom, w->request->mover, share,
                      margin, w->contacts, w->mesh ? GAP_NEAREST_ROOM : 1);
-  w->result->work += w->context->work - before;
+  w->result->work += w->context->compared - before;
   *gap = w->count > 0 ? w->contacts[0].gap : margin;
   return w->count < 0 ? w->count : GAP_OK;
 }
@@ -282,8 +282,7 @@ static int advance(sweep *w) {
     status = find_way(w, share, aim, &way);
     if (status != GAP_OK || share + way >= 1) return status;
     share = fmax(share + way, nextafter(share, 2));
-    if (result->queries >= MOST_QUERIES ||
-        (double)result->work >= request->most) {
+    if (result->queries >= MOST_QUERIES || result->work >= request->most) {
       result->hits = result->ran_out = true;
       result->share = share;
       return GAP_OK;

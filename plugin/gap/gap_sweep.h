@@ -61,7 +61,7 @@ typedef struct gap_sweep_result {
   double share;     /* where the gap is that low for the first time */
   double start_gap; /* m; INFINITY: more than can be covered */
   int queries;      /* of gaps */
-  double work;      /* convex pieces that these looked at */
+  double work;      /* pairs of convex pieces that these compared */
   bool
       ran_out; /* that, or 200 queries, did not do: up to `share` nothing hits */
 } gap_sweep_result;

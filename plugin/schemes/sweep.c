@@ -374,7 +374,7 @@ static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
     set_mover(sweep, pair->body[side], way, &sought.mover[side]);
   int status = gap_sweep(sweep->gaps, &sought, &pair->found);
   sweep->queries += pair->found.queries;
-  sweep->work += (double)pair->found.work / n_fast;
+  sweep->work += pair->found.work / n_fast;
   pair->found.hits &= status == GAP_OK;
   return status == GAP_NO_MEMORY ? status : GAP_OK;
 }
