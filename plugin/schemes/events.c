@@ -170,15 +170,16 @@ static bool find_collision(event_state *w, double h, double *first) {
   }
   w->meets = w->sweep_share <= *first + least;
   const int *last = NULL;
-  w->n_later = 0;
+  int n_later = 0;
   for (int k = 0; k < n; k++) {
     if (!isfinite(w->share[k])) continue;
     if (w->share[k] <= *first + least)
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
                         &w->ahead.contacts, k);
     else
-      w->n_later += event_is_other_pair(&last, &w->ahead.contacts.items[k]);
+      n_later += event_is_other_pair(&last, &w->ahead.contacts.items[k]);
   }
+  if (isfinite(*first)) event_note_crowd(w, 1 + n_later);
   return true;
 }
 
@@ -347,7 +348,6 @@ bool events_find(event_state *w, double h, event *found) {
   *found = (event){EVENT_NONE, 0, false};
   if (!find_collision(w, h, &share)) return false;
   bool collides = isfinite(share);
-  if (collides) event_note_crowd(w, 1 + w->n_later);
   if (w->crowded) return true;
   if (!find_stop(w, collides ? share * h : h, &stop, &looked)) return false;
   if (isfinite(stop)) {
