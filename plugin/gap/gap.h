@@ -46,7 +46,7 @@ typedef struct gap_shape {
   double normal[3], offset;
 
   const gap_hull *hull; /* convex: borrowed, in body coordinates */
-  double corners[3][3]; /* triangle, in body coordinates */
+  double corners[3][3]; /* triangle, in body coordinates; it has area */
 } gap_shape;
 
 typedef enum gap_status {

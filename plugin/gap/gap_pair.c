@@ -31,17 +31,6 @@ static int size_count(gap_kind kind) {
   }
 }
 
-static const char *triangle_fault(const gap_shape *shape) {
-  if (!all_finite(&shape->corners[0][0], 9))
-    return "has a corner that is not finite";
-  double u[3], v[3], normal[3];
-  vec3_subtract(u, shape->corners[1], shape->corners[0]);
-  vec3_subtract(v, shape->corners[2], shape->corners[0]);
-  vec3_cross(normal, u, v);
-  double sides = vec3_length(u) * vec3_length(v);
-  return vec3_length(normal) > 1e-12 * sides ? NULL : "has no area";
-}
-
 const char *gap_shape_fault(const gap_shape *shape, gap_status *status) {
   *status = GAP_BAD_POSE;
   if (shape->kind == GAP_PLANE) {
@@ -64,10 +53,6 @@ const char *gap_shape_fault(const gap_shape *shape, gap_status *status) {
   }
   *status = GAP_BAD_HULL;
   if (shape->kind == GAP_CONVEX && shape->hull == NULL) return "has no hull";
-  if (shape->kind == GAP_TRIANGLE) {
-    const char *fault = triangle_fault(shape);
-    if (fault != NULL) return fault;
-  }
   return *status = GAP_OK, NULL;
 }
 
