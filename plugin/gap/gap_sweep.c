@@ -265,14 +265,12 @@ static int advance(sweep *w) {
   for (;;) {
     double gap, way;
     double margin = margin_of(w, (1 - share) * approach(w, share, NULL) +
-                                     fmax(request->depth, request->deeper) +
-                                     request->tolerance);
+                                     request->depth + request->tolerance);
     int status = look(w, share, margin, &gap);
     if (status != GAP_OK) return status;
     if (share == 0) {
       result->start_gap = w->count == 0 && !w->mesh ? INFINITY : gap;
-      aim = gap > request->near ? -request->depth
-                                : fmin(gap, 0) - request->deeper;
+      aim = fmin(gap, 0) - request->depth;
     }
     if (w->count > 0 && share > 0 && gap - aim <= request->tolerance) {
       result->hits = true;

@@ -47,11 +47,8 @@ typedef struct gap_sweep_request {
   dGeomID geom[2];
   gap_mover mover[2]; /* of their bodies */
   gap_extent extent[2];
-  double
-      depth; /* m: what is looked for is a gap that is lower by this than 0; */
-  double
-      near; /* m: of what is open at the start by no more, or overlaps, one */
-  double deeper;    /* that is lower by this than then, or than 0 */
+  double depth;     /* m: what is looked for is a gap that is lower by this than
+                       at the start, or than 0 where they are apart there */
   double tolerance; /* m: of that gap; > 0 */
   double most;      /* work that ends it, see gap_sweep_result */
 } gap_sweep_request;

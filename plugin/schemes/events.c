@@ -116,7 +116,7 @@ static bool sweep_fast(event_state *w, double *share) {
   const sweep_way way = way_of(w, 0);
   ode_mlcp_report *report = event_report(w);
   double left = 0.5 * w->s.step->options->budget - report->solver_work;
-  if (!step_sweep_first(&w->sweep, &way, left, share))
+  if (!step_sweep_first(&w->sweep, &way, &w->s.here->contacts, left, share))
     return outcome_no_memory(w->s.step->out);
   w->crowded |= w->sweep.work >= left;
   step_sweep_report(&w->sweep, report);

@@ -359,16 +359,14 @@ static void begin(step_sweep *sweep, double most) {
   sweep->end = most;
 }
 
-/* Where a pair that is apart overlaps by `depth`, or one that is near goes deeper. */
+/* Where a pair gets lower by `depth` than at its start, or than nothing. */
 static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
-                double depth, double tolerance, double near, double deeper) {
+                double depth, double tolerance) {
   const double n_fast = fmax(sweep->n_fast, 1);
   gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
                               .extent = {pair->extent[0], pair->extent[1]},
                               .depth = depth,
                               .tolerance = tolerance,
-                              .near = near,
-                              .deeper = deeper,
                               .most = (sweep->end - sweep->work) * n_fast};
   for (int side = 0; side < 2; side++)
     set_mover(sweep, pair->body[side], way, &sought.mover[side]);
@@ -409,9 +407,8 @@ static int is_turned(step_sweep *sweep, const sweep_way *way,
 static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   gap_sweep_result *found = &pair->found;
   double depth = held_depth(pair, way->contacts->function != NULL);
-  int status =
-      seek(sweep, pair, way, depth,
-           depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1), 0, depth);
+  int status = seek(sweep, pair, way, depth,
+                    depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass */
   if (found->start_gap <= -0.5 * depth && !pair->kept_apart)
     found->hits = false;
@@ -576,22 +573,37 @@ bool step_sweep_keep(const sweep_way *way, const double shares[],
 
 /* --- ways within a step --------------------------------------------------- */
 
-bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
+/* True if bodies touch where the way begins. */
+static bool are_in_touch(const world_contacts *starts, const int body[2]) {
+  for (int k = 0; k < starts->n; k++) {
+    const world_contact *contact = &starts->items[k];
+    const int *of = contact->point.body;
+    if (contact->active && contact->stop < 0 &&
+        ((of[0] == body[0] && of[1] == body[1]) ||
+         (of[0] == body[1] && of[1] == body[0])))
+      return true;
+  }
+  return false;
+}
+
+bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
+                      const world_contacts *starts, double most,
                       double *share) {
   const double FOUND = 0.1; /* cylinders' gaps are off by so much of a touch */
   begin(sweep, most);
   *share = INFINITY;
   for (int i = 0; i < sweep->n_pairs; i++) {
     sweep_pair *pair = &sweep->pairs[i];
-    double near = 0;
+    double tolerance = 0;
     for (int side = 0; side < 2; side++)
       if (pair->body[side] >= 0)
-        near =
-            fmax(near, hair_touch(way->from->poses[pair->body[side]].position));
-    if (seek(sweep, pair, way, 2 * FOUND * near, FOUND * near, near,
-             fmax(2 * FOUND * near, held_depth(pair, false))) != GAP_OK)
-      return false;
-    pair->apart = pair->found.start_gap > near;
+        tolerance = fmax(
+            tolerance,
+            FOUND * hair_touch(way->from->poses[pair->body[side]].position));
+    double depth = 2 * tolerance;
+    pair->apart = !are_in_touch(starts, pair->body);
+    if (!pair->apart) depth = fmax(depth, held_depth(pair, false));
+    if (seek(sweep, pair, way, depth, tolerance) != GAP_OK) return false;
     /* one that slides along another without an end is no event */
     pair->found.hits &= !pair->found.ran_out;
     if (pair->found.hits) *share = fmin(*share, pair->found.share);

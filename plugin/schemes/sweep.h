@@ -97,13 +97,15 @@ bool step_sweep_keep(const sweep_way *way, const double shares[],
  * The first time that bodies which are apart come to touch on their way, or others go
  * as deep into each other as they are held.
  *
+ * @param starts  contacts where it begins; bodies of one that is active touch already:
+ *                another part of them may pass, or meet the next tile of a floor
  * @param most    work that may be done, beyond one question a pair: of what was not seen
  *                to the end it is not known that it meets
  * @param share   out: of the way; INFINITY: none do
  * @return false where memory ran out.
  */
-bool step_sweep_first(step_sweep *sweep, const sweep_way *way, double most,
-                      double *share);
+bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
+                      const world_contacts *starts, double most, double *share);
 
 /** What the last step_sweep_first found of two geoms. */
 typedef struct sweep_sight {
