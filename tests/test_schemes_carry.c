@@ -173,6 +173,40 @@ static void test_an_impact_is_told_of_itself(void) {
   }
 }
 
+/* A ball goes up a step's edge and along its top: the turn about the edge ends, and with it
+ * what was lent for that. Else the ball would press more and less in turns, unseen but for
+ * the forces. */
+static void test_it_ends_with_a_turn(void) {
+  const double h = 0.005, r = 0.1, height = 0.02;
+  for (int m = 0; m < N_MASSES; m++) {
+    scene s;
+    int told = 0;
+    open_scene(&s, "scheme=conserving", G);
+    dCreatePlane(s.space, 0, 1, 0, 0);
+    dGeomSetPosition(dCreateBox(s.space, 2, (dReal)height, 1), 1,
+                     (dReal)(0.5 * height), 0);
+    dBodyID ball = add_mass(&s, MASSES[m], -0.2, r);
+    dGeomSetBody(dCreateSphere(s.space, (dReal)r), ball);
+    dBodySetLinearVel(ball, REAL(0.9), 0, 0);
+    for (int i = 0; i < 300 && dBodyGetPosition(ball)[0] < 0.1; i++) {
+      ode_mlcp_report report;
+      ode_mlcp_contact contact;
+      step(&s, h, &report);
+      if (!(dBodyGetPosition(ball)[0] > 0.02)) continue;
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_last_contact(s.world, 0, &contact),
+                            ODE_MLCP_OK);
+      double force = fabs(contact.force[1]) / MASSES[m];
+      if (!(fabs(force - G) <= of_host(1e-3, 1 / h)))
+        fprintf(stderr, "%g kg, x %g: %g N\n", MASSES[m],
+                (double)dBodyGetPosition(ball)[0], force);
+      CU_ASSERT_DOUBLE_EQUAL(force, G, of_host(1e-3, 1 / h));
+      told++;
+    }
+    CU_ASSERT(told > 10);
+    scene_close(&s);
+  }
+}
+
 /* The hand is pushed toward the body, through its centre: the body is as much faster
  * at once, and what was lent before is no more undone. */
 static void test_a_push_of_the_hand_ends_it(void) {
@@ -238,6 +272,7 @@ int main(void) {
   const CU_TestInfo tests[] = {
       {"what parts flies as it was seen", test_what_parts_flies_as_it_was_seen},
       {"an impact is told of itself", test_an_impact_is_told_of_itself},
+      {"it ends with a turn", test_it_ends_with_a_turn},
       {"a push of the hand ends it", test_a_push_of_the_hand_ends_it},
       {"springs take their share of the end",
        test_springs_take_their_share_of_the_end},

@@ -450,8 +450,11 @@ static bool accept(event_state *w, double *remaining, double h) {
  * at the end of each, and nothing undone: stiff springs would gain by it. */
 static bool pass(event_state *w, double *remaining, double h) {
   const bool over = is_over(w, *remaining - h), cut = w->n_failed > 0;
+  double *undone = w->compressed;
+  memcpy(undone, w->s.carry, 6 * (size_t)w->s.home.n_bodies * sizeof *undone);
   if (!accept(w, remaining, h)) return false;
-  if (w->s.rule->holds && (over || cut) && !step_end_hold(&w->s, &w->now))
+  if (w->s.rule->holds && (over || cut) &&
+      !step_end_hold(&w->s, undone, &w->now))
     return false;
   if (cut) end_carry(w);
   return over || arrive(w, *remaining);

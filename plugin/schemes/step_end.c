@@ -85,7 +85,7 @@ static const double *project(second_order *s, int n_rows, const motion *to) {
              : NULL;
 }
 
-bool step_end_hold(second_order *s, motion *to) {
+bool step_end_hold(second_order *s, const double undone[], motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = s->n_end;
   bool conserves = s->rule->conserves;
   /* a trapezoid without an ERP is the paper's; with contacts a block that tips is no
@@ -106,11 +106,20 @@ bool step_end_hold(second_order *s, motion *to) {
 
   const double *v = project(s, n_rows, to);
   if (v == NULL) return false;
-  for (int i = 0; i < 6 * n_bodies; i++) {
-    if (s->home.bodies[i / 6].kinematic) continue;
-    if (conserves) s->carry[i] = v[i] - to->v[i];
-    to->v[i] = v[i];
+  double goes_on = 0, was = 0; /* J */
+  for (int b = 0; b < n_bodies; b++) {
+    const host_body *body = &s->home.bodies[b];
+    double *carry = s->carry + 6 * b;
+    if (body->kinematic) continue;
+    for (int i = 0; i < 6 && conserves; i++)
+      carry[i] = v[6 * b + i] - to->v[6 * b + i];
+    goes_on += mass_product(body->mass, body->inertia, undone + 6 * b, carry);
+    was +=
+        mass_product(body->mass, body->inertia, undone + 6 * b, undone + 6 * b);
+    memcpy(to->v + 6 * b, v + 6 * b, 6 * sizeof *v);
   }
+  if (goes_on < -0.5 * was)
+    memset(s->carry, 0, 6 * (size_t)n_bodies * sizeof *s->carry);
   return true;
 }
 

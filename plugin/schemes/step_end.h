@@ -8,8 +8,12 @@
 /** The velocities where the host's step ends become those that joints and contacts that
  * its last substep pressed allow, with the least change measured by mass. Under a rule
  * that conserves it is remembered: most of it is undone when the next step begins (40).
+ * But where it takes back most of what was undone, bodies swing about their rows, unseen, as
+ * wheels do that came off a kerb's edge: it stands then.
+ *
+ * @param undone  [6 n_bodies] where the step began, m/s
  */
-bool step_end_hold(second_order *s, motion *to);
+bool step_end_hold(second_order *s, const double undone[], motion *to);
 
 /**
  * Where the world's CFM is no mere rounding, rows that give way less than their
