@@ -138,6 +138,25 @@ static void test_residual_of_a_slide(void) {
   problem_release(&problem);
 }
 
+/* What friction lacks of its limit counts by what it moves, however soft the normal is. */
+static void test_residual_of_a_slide_on_what_is_soft(void) {
+  const double lacks = 1e-6, softness = 1e5;
+  test_solution solution;
+  make_slide(&solution, 0.5);
+  mlcp_solution *s = &solution.mlcp;
+  problem.rows[0].compliance = softness;
+  problem.rows[0].bias = -softness * s->p[0];
+  s->p[1] += lacks;
+  s->beta[1] -= lacks;
+  s->v[0] += 0.5 * lacks;
+  s->lambda[0] += 0.5 * lacks;
+  CU_ASSERT_DOUBLE_EQUAL(
+      residual(&solution) * mlcp_velocity_scale(&problem.mlcp), 0.5 * lacks,
+      1e-3 * lacks);
+  solution_release(&solution);
+  problem_release(&problem);
+}
+
 /* Within its limit friction holds a cube still; of edges that do not add up to the
  * impulse nothing else tells. */
 static void test_residual_of_edges_that_do_not_add_up(void) {
@@ -241,10 +260,7 @@ static double worst_of_set(const mlcp_friction *set, const mlcp_solution *s,
   for (int i = 0; i < set->n_base; i++)
     worst = fmax(worst, fabs(s->p[set->first_row + i] - made[i]) *
                             diagonal_of(&rows[i]));
-  if (set->normal >= 0) {
-    limit += set->coefficient * s->p[set->normal];
-    A = diagonal_of(&problem.rows[set->normal]);
-  }
+  if (set->normal >= 0) limit += set->coefficient * s->p[set->normal];
   return fmax(worst, fabs(fmin(lambda, (limit - sum) * A)));
 }
 
@@ -465,6 +481,8 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"check refuses what is wrong", test_check_refuses},
       {"residual of a slide", test_residual_of_a_slide},
+      {"residual of a slide on what is soft",
+       test_residual_of_a_slide_on_what_is_soft},
       {"residual of edges that do not add up",
        test_residual_of_edges_that_do_not_add_up},
       {"residual of bounded rows", test_residual_of_bounded_rows},

@@ -289,7 +289,7 @@ static void test_paths_from_nothing_end(void) {
     for (int r = 0; r < problem.mlcp.n_rows; r++) problem.rows[r].bias = 0;
     open_work(&work, &problem.mlcp);
     solve_work_evaluate(&work);
-    CU_ASSERT(continuation_by_pivots(&work, true));
+    CU_ASSERT(continuation_by_pivots(&work, 1e-6, 1000));
     CU_ASSERT(work.residual <= work.target);
     close_work(&work);
     problem_release(&problem);

@@ -229,13 +229,13 @@ static double pair_violation(const mlcp_problem *problem,
   return worst;
 }
 
-/* The same of the lambda row, with `left` of the limit. */
+/* The same of the lambda row, with `left` of the limit: an impulse of friction, which
+ * changes slips by the friction rows' diagonal, however soft the normal is. */
 static double limit_violation(const mlcp_problem *problem,
                               const mlcp_friction *set, double lambda,
                               double left, double worst) {
   if (lambda >= 0 && left >= 0 && (lambda <= worst || left == 0)) return worst;
-  int row = set->normal >= 0 ? set->normal : set->first_row;
-  double A = mlcp_scale_of(mlcp_row_diagonal(problem, row));
+  double A = mlcp_scale_of(mlcp_row_diagonal(problem, set->first_row));
   return larger_of(worst, fabs(fmin(lambda, left * A)));
 }
 
@@ -356,9 +356,9 @@ static double split_lambda(const mlcp_problem *problem, int friction,
   if (left <= 0) return slip;
 
   // most sticks are told without the diagonal, which is no less than this
-  int scale_row = set->normal >= 0 ? set->normal : set->first_row;
-  if (slip < left * problem->rows[scale_row].compliance) return 0;
-  double slack = left * mlcp_scale_of(mlcp_row_diagonal(problem, scale_row));
+  if (slip < left * problem->rows[set->first_row].compliance) return 0;
+  double slack =
+      left * mlcp_scale_of(mlcp_row_diagonal(problem, set->first_row));
   return slip >= slack ? slip : 0;
 }
 

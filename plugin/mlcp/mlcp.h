@@ -120,8 +120,8 @@ bool mlcp_check(const mlcp_problem *problem, char *message,
  * Per row |p - mid(low, p - w / A_ii, high)| A_ii, so m/s throughout, with
  * A_ii the row's diagonal of J M^-1 J' + compliance; friction edges
  * |min(beta A, sigma)| with A their own diagonal; lambda rows
- * |min(lambda, zeta A_nn)| (the first base row's diagonal where there is no
- * normal); friction rows |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not
+ * |min(lambda, zeta A_tt)| of the first base row; friction rows
+ * |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not
  * trusted from `solution->v` but checked as |v - v_free - M^-1 J'p|, largest over
  * the bodies (angular components as they are). The worst of all is divided by
  * max(max_i |J_i v_free + bias_i|, velocity_floor).

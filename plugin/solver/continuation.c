@@ -735,22 +735,18 @@ bool continuation_solve(solve_work *work) {
   return descend(work->continuation);
 }
 
-bool continuation_by_pivots(solve_work *work, bool from_nothing) {
+bool continuation_by_pivots(solve_work *work, double prox, long first_path) {
   // bins of capsules have four times as many solves degraded with one failure
   enum { MAX_STAGES = 40, MAX_FAILURES = 4 };
-  const double first_prox = 1e-2; // leaves the point where a path got stuck
   // Newton's method for a prox above it: drawn worlds have 11 degraded without, for 0
   const double many_changes = 2e-3;
   const double shrink = 0.1, growth = 10;
   const double least_prox =
       1e-12; // below it none: rounding of the diagonal's sums
   const box_problem *box = &work->box;
-  // of demo_cards' problems three in four end at three pivots a row, all that do at ten
-  const long of_path = 150 + 10L * box->n_limited,
-             of_stage = 150 + box->n_limited / 8;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
   continuation *c = work->continuation;
-  c->prox = from_nothing ? rigid_prox : first_prox;
+  c->prox = prox;
   c->factored_prox = -1;
   c->most_changes = box->n_rows;
   c->noise = 0.1 * work->digits * box->scale;
@@ -760,10 +756,10 @@ bool continuation_by_pivots(solve_work *work, bool from_nothing) {
   active_set_of_guess(work);
   for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
     bool by_newton = c->prox > many_changes && !box->crossed;
-    bool is_path = from_nothing && k == 0;
+    bool first = first_path > 0 && k == 0;
     if (!(by_newton && newton_stage(c, INFINITY)) &&
-        !pivot_stage(c, is_path ? of_path : of_stage)) {
-      if (is_path) break;
+        !pivot_stage(c, first ? first_path : 150 + box->n_limited / 8)) {
+      if (first) break;
       n_failures++;
       failed_prox = c->prox;
       c->prox = smaller_of(larger_of(growth * c->prox, least_prox), 1);
@@ -771,9 +767,10 @@ bool continuation_by_pivots(solve_work *work, bool from_nothing) {
     }
     n_failures = 0;
     solve_work_take(work, work->kept_p);
+    memcpy(c->anchor, work->p, bytes);
     if (work->residual <= work->target) return true;
+    if (first && active_set_solve(work, 4)) return true;
     if (c->prox == 0) break;
-    memcpy(c->anchor, work->kept_p, bytes);
     c->prox = larger_of(shrink * c->prox, sqrt(c->prox * failed_prox));
     if (c->prox < least_prox) c->prox = 0;
   }

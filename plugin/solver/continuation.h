@@ -17,13 +17,14 @@ bool continuation_reserve(solve_work *work, bool circles);
 bool continuation_solve(solve_work *work);
 
 /**
- * The same from the point where an interior point got stuck: but for its beginning by
- * pivots, a last stage without proximal term, and whatever couples rows.
+ * The same by pivots, but for its beginning where prox is large, and a last stage without
+ * proximal term, whatever couples rows.
  *
- * @param from_nothing  work->p is 0: by pivots alone, the first path as long as it may
- *                      need to be; without its end nothing comes of it.
+ * @param prox        of a row's diagonal, at the beginning.
+ * @param first_path  the most pivots of the first stage, without whose end nothing comes
+ *                    of it; 0: as of any stage, which may fail.
  */
-bool continuation_by_pivots(solve_work *work, bool from_nothing);
+bool continuation_by_pivots(solve_work *work, double prox, long first_path);
 
 /**
  * Solve Coulomb's law itself, with circles in place of the squares that stand for them,
