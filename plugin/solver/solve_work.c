@@ -63,13 +63,11 @@ bool solve_work_spend(solve_work *work, double cost) {
 }
 
 bool solve_work_factor(solve_work *work, bool symmetric) {
-  const double cost = work->cost.factorisation;
   bool anew;
-  if (!solve_work_spend(work, cost)) return false;
+  if (!solve_work_spend(work, work->cost.factorisation)) return false;
   bool factored = box_system_factor(&work->blocks, &work->box, &work->weights,
                                     symmetric, &anew);
   work->factorisations += anew;
-  if (!anew) work->spent -= cost;
   return factored;
 }
 

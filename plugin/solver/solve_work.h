@@ -55,8 +55,9 @@ void solve_work_set_cost(solve_work *work);
 /** Whether `cost` more is within the budget; it is spent then. */
 bool solve_work_spend(solve_work *work, double cost);
 
-/** Factor the system of work->weights into work->blocks, where the budget lasts; what has
- *  its factors there is no work.
+/** Factor the system of work->weights into work->blocks, where the budget lasts: what has
+ *  its factors there is not factored, but spends as much, so that the bits of a solve do
+ *  not depend on what was solved before.
  *  @param symmetric  see box_system_factor */
 bool solve_work_factor(solve_work *work, bool symmetric);
 
