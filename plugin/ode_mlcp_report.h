@@ -70,9 +70,8 @@
       "second order: ends of slides that a step was cut at")                  \
   ROW(int, substeps, SUM, NONE, "", "second order: between events")           \
   ROW(int, zeno, ANY, NONE, "",                                               \
-      "second order: 1: events came closer than 1e-4 of it or would have "    \
-      "been more than max_events; the rest of an island's step was of first " \
-      "order")     \
+      "second order: 1: events would have been more than max_events; the "    \
+      "rest of an island's step was of first order")                          \
   ROW(int, linearised, ANY, NONE, "",                                         \
       "1: contacts of the program's own joints, known at the step's start "   \
       "only (their geoms are not known, or tell something else): their "      \

@@ -64,8 +64,7 @@ static bool remember(event_state *w) {
   }
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    if (!contact->held && isinf(contact->hit) && !contact->overlaps_pair)
-      continue;
+    if (!contact->held && !contact->overlaps_pair) continue;
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k);
     if (contact->asked && contact->point.surface.has_axis)
@@ -75,7 +74,6 @@ static bool remember(event_state *w) {
       assembly_remember_contact(w->s.base.assembly, w->s.middle_of[k], entry);
     entry->held = contact->held;
     entry->slipping = contact->slipping;
-    entry->hit = contact->hit;
   }
   if (!contact_memory_reserve(&w->memory, w->s.step->pool, w->n_entries))
     return outcome_no_memory(w->s.step->out);
@@ -102,7 +100,6 @@ static bool recall(event_state *w, world_snapshot *at,
       continue;
     contact->held = old->held;
     contact->slipping = old->slipping;
-    contact->hit = old->hit;
   }
   return true;
 }
@@ -306,13 +303,6 @@ static bool impact(event_state *w) {
     w->given_back[k] = 0;
     if (!contact->active) continue;
     double e = event_restitution(w, k);
-    if (pressed > 0) {
-      if (w->now.time - contact->hit < SHORTEST_PART * step->step_size) {
-        if (e > 0) report->zeno = 1;
-        e = 0;
-      }
-      contact->hit = w->now.time;
-    }
     if (!(e * pressed > 0)) continue;
     gives_back = true;
     w->given_back[k] = e * pressed;

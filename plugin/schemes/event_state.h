@@ -7,8 +7,7 @@
 #include "schemes/second_order.h"
 #include "schemes/sweep.h"
 
-/** Of a step: events that are closer are not told apart, and what hits again within
- *  it gives nothing back. */
+/** Of a step: events that are closer are not told apart. */
 #define SHORTEST_PART 1e-4
 
 /** A body after a step. */

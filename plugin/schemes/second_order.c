@@ -218,7 +218,6 @@ static bool look_at_middle(second_order *s, const motion *from, double h) {
     to->active = start->active;
     to->held = start->held;
     to->slipping = start->slipping;
-    to->hit = start->hit;
     to->known = start->known;
     to->known_pair = start->known_pair;
     to->overlaps_pair = start->overlaps_pair;

@@ -215,8 +215,7 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
                              world_serial(world, point->body[1])};
   int swapped = serial[0] > serial[1];
   *entry = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
-                           .number = k,
-                           .hit = -INFINITY};
+                           .number = k};
   if (contact->stop >= 0) {
     entry->joint = joint_serial(world, contact->joint);
     entry->stop = 1 + contacts->stops[contact->stop].number;

@@ -36,7 +36,6 @@ typedef struct contact_entry {
   bool guided;         /* and true if free flight's is another */
   bool overlap;        /* contact: corrected by moving alone */
   bool held, slipping; /* contact, stop: see world_contact */
-  double hit;
 } contact_entry;
 
 /** The match of an entry of the last step. */

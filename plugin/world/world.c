@@ -138,8 +138,7 @@ static bool reserve(world_reader *r, int n_bodies, int n_joints,
 static world_contact *next_contact(world_reader *r) {
   world_contacts *contacts = &r->world->contacts;
   world_contact *contact = &contacts->items[contacts->n];
-  *contact = (world_contact){
-      .joint = -1, .stop = -1, .active = true, .hit = -INFINITY};
+  *contact = (world_contact){.joint = -1, .stop = -1, .active = true};
   return contact;
 }
 

@@ -50,7 +50,6 @@ typedef struct world_contact {
   bool active;   /* takes part in solves */
   bool held;     /* touched when the velocities were last solved for */
   bool slipping; /* its friction was at its limit then */
-  double hit;    /* s: when it last took part in an impact; -INFINITY */
   /* see world_recall */
   const contact_entry *known;
   bool known_pair,
