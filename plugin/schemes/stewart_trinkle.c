@@ -53,13 +53,13 @@ typedef struct stewart_trinkle {
   contact_entry *entries;       /* [joint rows + problem's contacts] */
   world_matcher matcher;
   host_body *moved; /* masses and forces of the pass */
-  motion from, to;  /* how bodies would go, */
+  motion from, to;  /* how bodies would go from the start, */
   motion guess;     /* where the contacts are linearised, and its velocity */
   motion end;
-  double *v, *force, *x_free; /* [6 n_bodies] */
-  double *x_taut;             /* [6 n_bodies] x_free of the masses M~ */
-  double *k_q, *k_v;          /* [36 n_bodies] where forces act */
-  double *stiff;              /* [36 n_bodies] M~ - M of forces; NULL: none */
+  double *force, *x_free; /* [6 n_bodies] */
+  double *x_taut;         /* [6 n_bodies] x_free of the masses M~ */
+  double *k_q, *k_v;      /* [36 n_bodies] where forces act */
+  double *stiff;          /* [36 n_bodies] M~ - M of forces; NULL: none */
   extra_row *springs;
   int n_springs;
   int *match;
@@ -76,7 +76,6 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
   int n = s->home.n_bodies, n_pushed = step->forces->first != NULL ? n : 0;
   arena_start(&s->base.arena);
   return (ARENA_TAKE(&s->base.arena, s->moved, n) &&
-          ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->force, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->ids, n) &&
           ARENA_TAKE(&s->base.arena, s->shares, n) &&
@@ -130,22 +129,20 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
     memset(s->k_v, 0, 36 * (size_t)home->n_bodies * sizeof *s->k_v);
   }
   for (int b = 0; b < home->n_bodies; b++) {
-    memcpy(s->v + 6 * b, home->bodies[b].v, sizeof home->bodies[b].v);
-    world_pose here = world_pose_of(&home->bodies[b]);
-    world_pose_move(&s->end.poses[b], &here, s->v + 6 * b, h);
+    world_pose_move(&s->end.poses[b], &s->from.poses[b], s->from.v + 6 * b, h);
   }
   /* springs with what the new velocities make of them: stable, however stiff */
   const spring_step over = {.time = step->time,
                             .h = h,
                             .to = s->end.poses,
-                            .v = s->v,
+                            .v = s->from.v,
                             .alpha = 1,
                             .share = 1};
   s->n_springs =
       forces_rows(step->forces, home, &over, s->springs, step->out, NULL, NULL);
   if (s->n_springs < 0 ||
-      !forces_add(step->forces, home, step->time, s->end.poses, s->v, s->force,
-                  s->k_q, s->k_v, step->out))
+      !forces_add(step->forces, home, step->time, s->end.poses, s->from.v,
+                  s->force, s->k_q, s->k_v, step->out))
     return false;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
@@ -187,15 +184,11 @@ static bool is_held(const stewart_trinkle *s, int b) {
 }
 
 /* The constraint as the row sees it, a gap at the step's start: the gap at
- * other poses less what h n'v has made of it, (25). What is held comes there with the
- * rest of h. */
-static void linearise(stewart_trinkle *s, int k, const double v[],
-                      bool at_guess) {
+ * other poses less what h n'v has made of it, (25). */
+static void linearise(stewart_trinkle *s, int k, const double v[]) {
   for (int b = 0; b < s->home.n_bodies; b++)
     for (int i = 6 * b; i < 6 * b + 6; i++)
-      s->way[i] = !is_held(s, b) ? v[i]
-                  : at_guess     ? 0
-                                 : (1 - s->shares[b]) * v[i];
+      s->way[i] = is_held(s, b) ? 0 : v[i];
   /* two bodies that overlap there will touch with their own surfaces */
   host_contact *point = &s->problem.contacts.items[k].point;
   for (int side = 0; side < 2 && point->body[1] >= 0; side++)
@@ -227,7 +220,7 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
     world_contact *added = gather(s, &s->ahead.contacts, k, out);
     if (added == NULL) return false;
     added->active = contact->point.gap <= hair_touch(contact->point.position);
-    linearise(s, problem->contacts.n - 1, s->guess.v, true);
+    linearise(s, problem->contacts.n - 1, s->guess.v);
   }
   return true;
 }
@@ -237,7 +230,7 @@ static bool recall(stewart_trinkle *s, const scheme_step *step,
                    const contact_memory *memory) {
   contact_memory_unclaim(memory);
   return world_recall(&s->matcher, &s->home, &s->problem.contacts, memory, NULL,
-                      motion_radius(&s->home, s->v, step->step_size)) ||
+                      motion_radius(&s->home, s->from.v, step->step_size)) ||
          outcome_no_memory(step->out);
 }
 
@@ -271,7 +264,7 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.contacts = &s->problem.contacts;
   request.level = JOINT_LEVEL_POSITION;
   request.erp = 1;
-  request.v = s->v;
+  request.v = s->from.v;
   memcpy(s->x_taut, s->x_free,
          6 * (size_t)s->home.n_bodies * sizeof *s->x_taut);
   if (!taut_joints_find(&s->base.arena, &s->home, s->moved, s->stiff, s->x_taut,
@@ -296,13 +289,11 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
     /* what is held goes on from there */
     const bool held = is_held(s, b);
     const double rest = held ? 1 - s->shares[b] : 1;
-    const world_pose from =
-        world_pose_of(&(held ? &s->ahead : &s->home)->bodies[b]);
+    const world_pose *from = &(held ? &s->guess : &s->from)->poses[b];
     double v[6];
     for (int i = 0; i < 6; i++)
       v[i] = rest * s->end.v[6 * b + i] + (motion != NULL ? motion[i] : 0);
-    world_pose_advance(&s->end.poses[b], s->home.bodies[b].id, &from, v,
-                       step->step_size);
+    world_pose_advance(&s->end.poses[b], s->ids[b], from, v, step->step_size);
   }
   return true;
 }
@@ -310,7 +301,8 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
 static bool match(stewart_trinkle *s, const world_snapshot *world_a,
                   const world_contacts *a, const world_contacts *b,
                   outcome *out) {
-  double radius = motion_radius(&s->home, s->v, s->home.settings.step_size);
+  double radius =
+      motion_radius(&s->home, s->from.v, s->home.settings.step_size);
   return (POOL_RESERVE(&s->base.pool, s->match, a->n) &&
           world_match(&s->matcher, world_a, a, &s->home, b, radius,
                       s->match)) ||
@@ -345,7 +337,7 @@ static int add_violated(stewart_trinkle *s, const scheme_step *step) {
     world_contact *contact = gather(s, &s->check.contacts, k, step->out);
     if (contact == NULL) return -1;
     contact->active = true;
-    linearise(s, problem->n - 1, s->end.v, false);
+    linearise(s, problem->n - 1, s->end.v);
   }
   return added == 0 || recall(s, step, s->recent) ? added : -1;
 }
@@ -390,12 +382,10 @@ static double distance_from_guess(const stewart_trinkle *s) {
 /* See what the guess brings into touch. */
 static bool look(stewart_trinkle *s, outcome *out) {
   double h = s->home.settings.step_size;
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    const world_pose from = world_pose_of(&s->home.bodies[b]);
+  for (int b = 0; b < s->home.n_bodies; b++)
     if (!is_held(s, b))
-      world_pose_advance(&s->guess.poses[b], s->home.bodies[b].id, &from,
+      world_pose_advance(&s->guess.poses[b], s->ids[b], &s->from.poses[b],
                          s->guess.v + 6 * b, h);
-  }
   return world_read_at(&s->ahead, &s->home, s->guess.poses, h,
                        s->home.settings.margin, out);
 }
@@ -405,16 +395,12 @@ static bool look(stewart_trinkle *s, outcome *out) {
 static bool look_first(stewart_trinkle *s, const scheme_step *step) {
   int n = s->home.n_bodies, n_held;
   for (int b = 0; b < n; b++) s->shares[b] = 1;
-  memcpy(s->guess.v, s->v, 6 * (size_t)n * sizeof *s->guess.v);
+  memcpy(s->guess.v, s->from.v, 6 * (size_t)n * sizeof *s->guess.v);
   if (!step->options->sweep || step->contacts->function == NULL)
     return look(s, step->out);
-  for (int b = 0; b < n; b++) {
-    s->ids[b] = s->home.bodies[b].id;
-    s->from.poses[b] = world_pose_of(&s->home.bodies[b]);
+  for (int b = 0; b < n; b++)
     world_pose_advance(&s->to.poses[b], s->ids[b], &s->from.poses[b],
-                       s->v + 6 * b, step->step_size);
-  }
-  memcpy(s->from.v, s->v, 6 * (size_t)n * sizeof *s->v);
+                       s->from.v + 6 * b, step->step_size);
   motion_lead(&s->from, &s->to, n, step->step_size);
   s->sweep.pool = step->pool;
   const sweep_way way = {.world = step->world,
@@ -526,8 +512,12 @@ static bool solve_st(void *state, scheme_step *step) {
                   step->out) ||
       !reserve_bodies(s, step))
     return false;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    memcpy(s->v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const host_body *body = &s->home.bodies[b];
+    s->ids[b] = body->id;
+    s->from.poses[b] = world_pose_of(body);
+    memcpy(s->from.v + 6 * b, body->v, sizeof body->v);
+  }
   s->recent = step->memory;
   if (!iterate(s, step) || !recall(s, step, step->memory)) return false;
   fill_report(s, &step->out->report);
