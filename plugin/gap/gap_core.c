@@ -75,6 +75,7 @@ static void place_box(gap_core *core, const double side[3]) {
   core->corners = (const double(*)[3])core->own_corners;
   core->body_normals = box_normals;
   core->reach = vec3_length(side) / 2;
+  core->inner = fmin(side[0], fmin(side[1], side[2])) / 2;
 }
 
 static void place_corners(gap_core *core, const double (*body)[3], int count,
@@ -97,12 +98,13 @@ static void place_ellipsoid(gap_core *core, const double semi_axes[3]) {
   }
   mat3_rotate(core->spread, core->rotation, squares);
   core->reach = fmax(semi_axes[0], fmax(semi_axes[1], semi_axes[2]));
+  core->inner = fmin(semi_axes[0], fmin(semi_axes[1], semi_axes[2]));
 }
 
 void gap_core_place(gap_core *core, const gap_shape *shape,
                     const double origin[3], double (*corners)[3]) {
   core->kind = CORE_POLYTOPE;
-  core->radius = 0;
+  core->radius = core->inner = 0;
   core->body_normals = NULL;
   core->room = NULL;
   core->half_space = shape->kind == GAP_PLANE;
@@ -126,6 +128,7 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
     case GAP_CONVEX:
       core->topology = &shape->hull->topology;
       core->body_normals = shape->hull->normals;
+      core->inner = shape->hull->thickness / 2;
       place_corners(core, shape->hull->points, shape->hull->topology.n_corners,
                     corners);
       break;
@@ -135,6 +138,7 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
       core->disc_radius = shape->size[0];
       core->half_length = shape->size[1] / 2;
       core->reach = hypot(core->disc_radius, core->half_length);
+      core->inner = fmin(core->disc_radius, core->half_length);
       break;
     case GAP_ELLIPSOID:
       core->kind = CORE_ELLIPSOID;

@@ -19,6 +19,7 @@ typedef struct gap_core {
   double radius; /* of the ball rolled around the core */
   double centre[3];
   double reach; /* no point of the core is further from `centre` */
+  double inner; /* half of its least thickness */
   double rotation[9];
 
   /* polytope; corners are `own_corners` or lent scratch memory */

@@ -121,12 +121,12 @@ static void area_vector(const builder *build, int face, double area[3]) {
   }
 }
 
-static const char *fill_normals(builder *build, double reach) {
+static const char *fill_normals(builder *build, gap_hull *hull) {
+  const double reach = hull->reach;
   double centre[3] = {0, 0, 0};
   for (int i = 0; i < build->n_points; i++)
     vec3_add_scaled(centre, 1.0 / build->n_points, build->points[i]);
 
-  double thinnest = 0;
   for (int f = 0; f < build->n_faces; f++) {
     double *normal = build->normals[f], arm[3];
     area_vector(build, f, normal);
@@ -147,9 +147,9 @@ static const char *fill_normals(builder *build, double reach) {
       lowest = fmin(lowest, vec3_dot(normal, arm));
     }
     if (highest > convexity_tolerance * reach) return "is not convex";
-    if (f == 0 || -lowest < thinnest) thinnest = -lowest;
+    if (f == 0 || -lowest < hull->thickness) hull->thickness = -lowest;
   }
-  return thinnest > flatness_tolerance * reach ? NULL : "is flat";
+  return hull->thickness > flatness_tolerance * reach ? NULL : "is flat";
 }
 
 static void describe(gap_hull *hull, const builder *build) {
@@ -187,7 +187,7 @@ int gap_hull_make(gap_hull *hull, const memory_source *source,
     hull->reach = fmax(hull->reach, vec3_length(build.points[i]));
 
   *fault = fill_faces(&build, polygons);
-  if (*fault == NULL) *fault = fill_normals(&build, hull->reach);
+  if (*fault == NULL) *fault = fill_normals(&build, hull);
   if (*fault != NULL) {
     gap_hull_release(hull, source);
     return -1;

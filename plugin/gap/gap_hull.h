@@ -21,6 +21,8 @@ typedef struct gap_hull {
   const double (*points)[3];  /* [n_corners] body coordinates */
   const double (*normals)[3]; /* [n_faces] unit, outward */
   double reach;               /* largest distance of a corner to the origin */
+  double
+      thickness; /* least distance of a face and the corner furthest from it */
 
   memory_block block; /* owns all arrays */
 } gap_hull;

@@ -12,27 +12,6 @@ enum { MOST_QUERIES = 200 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Half of the least thickness of a core: of a polytope the least distance between a
- * face and the corner furthest from it. */
-static double inner_of(const gap_core *core) {
-  const double *axes = core->semi_axes;
-  if (core->kind == CORE_CYLINDER)
-    return fmin(core->disc_radius, core->half_length);
-  if (core->kind == CORE_ELLIPSOID)
-    return fmin(axes[0], fmin(axes[1], axes[2]));
-  if (core->topology->n_faces == 0) return 0;
-  double least = INFINITY;
-  for (int f = 0; f < core->topology->n_faces; f++) {
-    double normal[3], back[3], top[3], bottom[3];
-    gap_core_face_normal(core, f, normal);
-    vec3_negate(back, normal);
-    gap_core_support(core, normal, top);
-    gap_core_support(core, back, bottom);
-    least = fmin(least, vec3_dot(normal, top) - vec3_dot(normal, bottom));
-  }
-  return 0.5 * least;
-}
-
 static void box_extent(dGeomID geom, const double about[3],
                        gap_extent *extent) {
   dReal box[6];
@@ -69,7 +48,7 @@ int gap_extent_find(gap_context *context, dGeomID geom, const double about[3],
   }
   if (gap_pair_place(&context->scratch, &shape, 0, about, &core) != GAP_OK)
     return gap_context_fail(context, geom, GAP_NO_MEMORY, NULL);
-  extent->inner = inner_of(&core) + core.radius;
+  extent->inner = core.inner + core.radius;
   extent->reach = vec3_length(core.centre) + core.reach;
   extent->size = core.reach + core.radius;
   return GAP_OK;

@@ -137,15 +137,6 @@ static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
   return NULL;
 }
 
-/* @param known  out: gaps between the two can be asked for */
-static int find_extents(step_sweep *sweep, sweep_pair *pair, bool *known) {
-  int status = GAP_OK;
-  for (int side = 0; side < 2 && status == GAP_OK; side++)
-    status = find_extent(sweep, pair->geom[side], &pair->extent[side]);
-  *known = status == GAP_OK;
-  return status == GAP_NO_MEMORY ? status : GAP_OK;
-}
-
 /* @param end  of one that is noted for how it touches there; else NULL */
 static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
                     bool kept_apart, bool sees_gaps, const world_contact *end) {
@@ -154,22 +145,23 @@ static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
                      .end = end,
                      .inner = INFINITY,
                      .stops = INFINITY};
-  bool known;
   for (int side = 0; side < 2; side++)
     pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
   if (!is_held_by_sweep(sweep, pair.body[0]) &&
       !is_held_by_sweep(sweep, pair.body[1]))
     return GAP_OK;
-  if (find_extents(sweep, &pair, &known) != GAP_OK ||
-      !POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
-    return GAP_NO_MEMORY;
   for (int side = 0; side < 2; side++) {
+    gap_extent *extent = &pair.extent[side];
+    int status = find_extent(sweep, pair.geom[side], extent);
+    if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
     /* what is seen before it touches never gets behind a plane */
-    known &= !sees_gaps || !isinf(pair.extent[side].inner);
+    if (sees_gaps && isinf(extent->inner)) return GAP_OK;
     if (is_held_by_sweep(sweep, pair.body[side]))
-      pair.inner = fmin(pair.inner, inner_of(&pair.extent[side]));
+      pair.inner = fmin(pair.inner, inner_of(extent));
   }
-  if (known) sweep->pairs[sweep->n_pairs++] = pair;
+  if (!POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
+    return GAP_NO_MEMORY;
+  sweep->pairs[sweep->n_pairs++] = pair;
   return GAP_OK;
 }
 
