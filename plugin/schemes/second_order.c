@@ -458,9 +458,11 @@ static void arrive(const second_order *s, const motion *from, double h,
   }
 }
 
-/* K of the last solve's impulses.
+/* K of the last solve's impulses; where a step `begins` of the last step's: rows of the
+ * middle are where v brings them.
  * @return true if some body turns by it faster than the step resolves. */
-static bool find_taut(second_order *s, const world_snapshot *at, double h) {
+static bool find_taut(second_order *s, const world_snapshot *at, double h,
+                      bool begins) {
   const double cv = second_order_alpha(s) * h;
   bool any = false;
   memset(s->taut, 0, 9 * (size_t)s->home.n_bodies * sizeof *s->taut);
@@ -468,6 +470,10 @@ static bool find_taut(second_order *s, const world_snapshot *at, double h) {
     int rows = at->joints[j].rows;
     double force[6];
     if (rows < 0) continue;
+    if (begins) {
+      taut_joints_add_last(s->taut, at, j);
+      continue;
+    }
     for (unsigned i = 0; i < at->joint_rows[rows].rows.count; i++)
       force[i] = assembly_joint_impulse(s->base.assembly, j, i) / h;
     taut_joints_add(s->taut, at, j, force, s->rule->conserves ? h / 2 : 0,
@@ -577,7 +583,8 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
                     s->here->contacts.n + s->step->forces->n_springs +
                         6 * s->home.n_joints))
     return outcome_no_memory(s->step->out);
-  memset(s->taut, 0, 9 * n * sizeof *s->taut);
+  if (!(turns && s->rule->midpoint && find_taut(s, at, h, true)))
+    memset(s->taut, 0, 9 * n * sizeof *s->taut);
   s->unsettled = conserves;
   s->keeps = false;
   s->n_end = 0;
@@ -601,7 +608,7 @@ static bool settle(second_order *s, world_snapshot *at, const motion *from,
     double by_solves, change = take_over(s, h, &by_solves);
     /* from what is no answer no round comes to one */
     if (assembly_stopped(s->base.assembly) > 0) break;
-    bool taut = turns && find_taut(s, at, h);
+    bool taut = turns && find_taut(s, at, h, false);
     bool aimed = round == 1 && !s->rule->first && aim(s, at, energy);
     bool counts = !conserves || s->near;
     if (conserves) conserving_keep_impulses(s, change);
@@ -707,9 +714,9 @@ const step_rule gap_rule = {
     .curves =
         "scheme gap gains energy where joints curve; conserving does not"};
 const step_rule trapezoid_1_rule = {
-    .share = 0.5, .ends = true, .rounds = 4, .midpoint = true, .holds = true};
+    .share = 0.5, .ends = true, .rounds = 3, .midpoint = true, .holds = true};
 const step_rule trapezoid_rule = {
-    .share = 0.5, .rounds = 4, .midpoint = true, .holds = true};
+    .share = 0.5, .rounds = 3, .midpoint = true, .holds = true};
 const step_rule conserving_rule = {.share = 0.5,
                                    .rounds = 16,
                                    .midpoint = true,

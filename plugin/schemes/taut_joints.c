@@ -128,10 +128,10 @@ void taut_joints_add(double K[], const world_snapshot *world, int j,
   }
 }
 
-static void add_last(double K[], const world_snapshot *world, int j,
-                     const contact_entry *old) {
+void taut_joints_add_last(double K[], const world_snapshot *world, int j) {
+  const contact_entry *old = world->joints[j].known;
   double force[6];
-  if (old->n_rows < 3) return;
+  if (old == NULL || !(old->seconds > 0) || old->n_rows < 3) return;
   for (int i = 0; i < old->n_rows; i++)
     force[i] = old->impulses[i] / old->seconds;
   taut_joints_add(K, world, j, force, 0, NULL);
@@ -163,10 +163,7 @@ bool taut_joints_find(arena *arena, const world_snapshot *world,
   if (!ARENA_TAKE(arena, K, 9 * n) || !ARENA_TAKE(arena, M, 36 * n))
     return false;
   memset(K, 0, 9 * (size_t)n * sizeof *K);
-  for (int j = 0; j < world->n_joints; j++) {
-    const contact_entry *old = world->joints[j].known;
-    if (old != NULL && old->seconds > 0) add_last(K, world, j, old);
-  }
+  for (int j = 0; j < world->n_joints; j++) taut_joints_add_last(K, world, j);
   for (int b = 0; b < n; b++) {
     const host_body *body = &bodies[b];
     host_body_mass(body, M + 36 * b);

@@ -24,6 +24,9 @@
 void taut_joints_add(double K[], const world_snapshot *world, int j,
                      const double force[], double half, const double u[]);
 
+/** The same with the forces of the last step, where they are known. */
+void taut_joints_add_last(double K[], const world_snapshot *world, int j);
+
 /** The part of `square` K, of s^2 times the symmetric part of K, above an inertia.
  *  @param part  out: kg m^2
  *  @return false where there is none */
