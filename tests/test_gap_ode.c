@@ -790,7 +790,8 @@ static void expect_the_nearest(const rock rocks[2], const dGeomID placed[2],
   int few = gap_query(context, placed[0], placed[1], 10 * size, GAP_NEAREST,
                       nearest, GAP_NEAREST_ROOM);
   double all_pairs = (double)rocks[0].n_triangles * rocks[1].n_triangles;
-  CU_ASSERT(context->compared - before < all_pairs / 3);
+  const bool apart = count > 0 && all[0].gap > 0;
+  CU_ASSERT(context->compared - before < all_pairs / (apart ? 15 : 3));
   CU_ASSERT(few > 0 && context->covered >= nearest[0].gap);
   for (int i = 0; i < few && i < count; i++)
     if (nearest[i].gap < context->covered)

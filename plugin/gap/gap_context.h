@@ -33,7 +33,7 @@ typedef struct gap_context {
   gap_hull_slot hulls[2][GAP_HULL_SLOTS]; /* by side, so that a pair has both */
   gap_tree_slot trees[GAP_TREE_SLOTS];
   gap_tree region; /* of the triangles of one mesh that are near another */
-  memory_block triangles[2], contacts, found, around;
+  memory_block triangles[2], contacts, found, around, near[2];
   memory_block points;     /* of a hull that is being made */
   memory_block found_here; /* by gap_collide() and gap_sweep() */
   char error[GAP_ERROR_ROOM];

@@ -278,13 +278,13 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
 }
 
 int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
-                  const int32_t near[], int n_near, gap_contact_list *list) {
+                  const gap_near near[], int n_near, gap_contact_list *list) {
   int first = list->count;
   const gap_triangle *triangles = surface->triangles;
   meeting at = {.core = core, .whole = surface};
-  list->compared += n_near;
-  for (int k = 0; k < n_near; k++) {
-    at.triangle = &triangles[near[k]];
+  for (int k = 0; k < n_near && near[k].apart <= fmax(list->margin, 0); k++) {
+    list->compared++;
+    at.triangle = &triangles[near[k].index];
     if (meet_triangle(&at, list) != 0) return -1;
   }
   drop_longer_ways(core->radius, triangles, first, list);

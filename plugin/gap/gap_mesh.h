@@ -47,9 +47,17 @@ typedef struct gap_contact_list {
   int count;
   double margin; /* [m] on gaps: shrinks where the nearest few will do */
   int enough;    /* so many; 0: all are asked for */
+  bool
+      from_nearest; /* else triangles are met by number, and ties go to the first */
   double nearest[GAP_NEAREST_ROOM]; /* [enough] ascending, at first `margin` */
   double compared; /* triangles that cores were compared with */
 } gap_contact_list;
+
+/** A triangle by its index. */
+typedef struct gap_near {
+  double apart; /* m: its box from another; 0 where they are met by number */
+  int32_t index;
+} gap_near;
 
 /**
  * Add the contacts of a core or half-space (first shape) on a surface (second).
@@ -60,12 +68,12 @@ typedef struct gap_contact_list {
  *
  * @param surface  all triangles that are within the margin of the core, in the core's
  *                 coordinates.
- * @param near [n_near] indices, ascending, of those that may have contacts; the
- *             others are neighbours alone.
+ * @param near [n_near] those that may have contacts; the others are neighbours alone. It
+ *             ends with the first whose box is further than the list's margin.
  * @return 0, or -1 where memory runs out.
  */
 int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
-                  const int32_t near[], int n_near, gap_contact_list *list);
+                  const gap_near near[], int n_near, gap_contact_list *list);
 
 /** Drop contacts that repeat one of another triangle, and write the others to
  *  `contacts`, the deepest first. With GAP_REDUCE, or where room for all is short, those
@@ -77,6 +85,9 @@ int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, memory_block *found,
                     double scale, int flags, gap_contact contacts[], int room);
 
 void gap_tree_release(gap_tree *tree, const memory_source *source);
+
+/** The box around all; NULL of none. */
+const double *gap_tree_whole(const gap_tree *tree);
 
 /** The box a triangle was put in with. */
 const double *gap_tree_box(const gap_tree *tree, int triangle);

@@ -1,5 +1,6 @@
 #include "gap/gap_ode_mesh.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/vec3.h"
@@ -288,34 +289,76 @@ static void core_box(const gap_core *core, double margin, double box[6]) {
   }
 }
 
-/* The contacts of a core on a surface; the triangles near it are found first.
+/* How far two boxes are apart, but for rounding. */
+static double boxes_apart(const double a[6], const double b[6],
+                          double rounding) {
+  double square = 0;
+  for (int k = 0; k < 3; k++) {
+    double apart = fmax(a[k] - b[k + 3], b[k] - a[k + 3]);
+    if (apart > 0) square += apart * apart;
+  }
+  return fmax(sqrt(square) - rounding, 0);
+}
+
+static int nearer_first(const void *one, const void *other) {
+  const gap_near *a = one, *b = other;
+  if (a->apart != b->apart) return a->apart < b->apart ? -1 : 1;
+  return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The contacts of a core on a surface; the triangles near it are found first, and where
+ * few contacts are enough they are met from the nearest on.
  * @return 0, or -1 where memory runs out. */
 static int meet_surface(gap_context *context, const gap_core *core,
                         const gap_surface *surface, double rounding,
                         gap_contact_list *list) {
+  const size_t size = (size_t)surface->tree->n_triangles;
   double box[6];
-  int32_t *near =
-      memory_block_reserve(&context->found, context->source,
-                           (size_t)surface->tree->n_triangles, sizeof *near);
-  if (near == NULL) return -1;
+  int32_t *found = memory_block_reserve(&context->found, context->source, size,
+                                        sizeof *found);
+  gap_near *near = memory_block_reserve(&context->near[0], context->source,
+                                        size, sizeof *near);
+  if (found == NULL || near == NULL) return -1;
   core_box(core, fmax(list->margin, 0) + rounding, box);
-  int n_near = gap_tree_find(surface->tree, box, near);
+  int n_near = gap_tree_find(surface->tree, box, found);
+  core_box(core, 0, box);
+  for (int i = 0; i < n_near; i++) near[i] = (gap_near){.index = found[i]};
+  for (int i = 0; i < n_near && list->from_nearest; i++)
+    near[i].apart =
+        boxes_apart(box, gap_tree_box(surface->tree, found[i]), rounding);
+  if (list->from_nearest)
+    qsort(near, (size_t)n_near, sizeof *near, nearer_first);
   return n_near > 0 ? gap_mesh_meet(core, surface, near, n_near, list) : 0;
 }
 
-/* Those of the triangles of another mesh. */
+/* Those of the triangles of another mesh, from the nearest on, too. */
 static int meet_triangles(gap_context *context, const region *in,
                           const gap_surface *surface, double rounding,
                           gap_contact_list *list) {
   const gap_triangle *all = in->block->data;
+  const double *whole = gap_tree_whole(surface->tree);
+  gap_near *near = memory_block_reserve(&context->near[1], context->source,
+                                        (size_t)in->count, sizeof *near);
+  if (near == NULL) return -1;
   for (int i = 0; i < in->count; i++) {
+    double box[6];
+    near[i] = (gap_near){.index = i};
+    if (!list->from_nearest || whole == NULL) continue;
+    triangle_box(all[i].corners, box);
+    near[i].apart = boxes_apart(box, whole, rounding);
+  }
+  if (list->from_nearest)
+    qsort(near, (size_t)in->count, sizeof *near, nearer_first);
+  for (int i = 0; i < in->count && near[i].apart <= fmax(list->margin, 0);
+       i++) {
+    const gap_triangle *triangle = &all[near[i].index];
     gap_core core;
     int before = list->count;
-    gap_triangle_place(&core, &all[i]);
+    gap_triangle_place(&core, triangle);
     if (meet_surface(context, &core, surface, rounding, list) != 0) return -1;
     gap_contact *added = list->block->data;
     for (int k = before; k < list->count; k++)
-      added[k].triangle[0] = all[i].number;
+      added[k].triangle[0] = triangle->number;
   }
   return 0;
 }
@@ -361,6 +404,7 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
   gap_contact_list list = {
       .source = context->source, .block = &context->contacts, .margin = margin};
   if (room <= most) list.enough = room;
+  list.from_nearest = flags & GAP_NEAREST;
   for (int i = 0; i < list.enough; i++) list.nearest[i] = margin;
   gap_surface surface;
   status = plant_region(context, &in[0], &surface);

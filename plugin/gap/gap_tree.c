@@ -110,6 +110,11 @@ void gap_tree_release(gap_tree *tree, const memory_source *source) {
   tree->n_triangles = 0;
 }
 
+const double *gap_tree_whole(const gap_tree *tree) {
+  const node *nodes = tree->nodes.data;
+  return tree->n_triangles > 0 ? nodes[0].box : NULL;
+}
+
 const double *gap_tree_box(const gap_tree *tree, int triangle) {
   const double(*boxes)[6] = tree->boxes.data;
   return boxes[triangle];
