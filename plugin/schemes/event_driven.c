@@ -182,15 +182,6 @@ static void push_contact(const world_snapshot *here, int k, double impulse,
   }
 }
 
-static double kinetic_energy(const world_snapshot *here, const double v[]) {
-  double sum = 0;
-  for (int b = 0; b < here->n_bodies; b++)
-    if (world_is_dynamic(here, b))
-      sum += mass_product(here->bodies[b].mass, here->bodies[b].inertia,
-                          v + 6 * b, v + 6 * b);
-  return sum / 2;
-}
-
 /* True if kinematic bodies or surfaces that move may bring energy in. */
 static bool is_driven(const world_snapshot *here) {
   for (int k = 0; k < here->contacts.n; k++)
@@ -210,19 +201,17 @@ static double way_below(double low, double end, double bend, double most) {
   return slope + root > 0 ? fmin(2 * room / (slope + root), 1) : 0;
 }
 
-/* Poisson's law with friction may end with more energy than it began with: v then
- * becomes the furthest point with no more on the way from the end of compression,
- * where what closes and what is held is as good. @return the share of that way. */
-static double bound_energy(const world_snapshot *here, const double before[],
-                           const double compressed[], double v[]) {
-  double most = kinetic_energy(here, before), end = kinetic_energy(here, v);
-  if (!(end > most) || is_driven(here)) return 1;
-  double low = kinetic_energy(here, compressed);
-  double *d = v; /* becomes the way */
-  int n_v = 6 * here->n_bodies;
-  for (int i = 0; i < n_v; i++) d[i] -= compressed[i];
-  double share = way_below(low, end, kinetic_energy(here, d), most);
-  for (int i = 0; i < n_v; i++) v[i] = compressed[i] + share * d[i];
+/* v becomes the furthest point on the way from `from` to it with no more energy than
+ * `most` at the poses of `at`. @return the share of that way. */
+static double bound_energy(const event_state *w, const motion *at,
+                           const double from[], double most, double v[]) {
+  const int n = 6 * w->s.home.n_bodies;
+  const double end = motion_energy(&w->s.home, at, v);
+  if (!(end > most)) return 1;
+  const double low = motion_energy(&w->s.home, at, from);
+  for (int i = 0; i < n; i++) v[i] -= from[i];
+  double share = way_below(low, end, motion_energy(&w->s.home, at, v), most);
+  for (int i = 0; i < n; i++) v[i] = from[i] + share * v[i];
   return share;
 }
 
@@ -313,7 +302,11 @@ static bool impact(event_state *w) {
     memcpy(v, compressed, (size_t)n_v * sizeof *v);
   } else if (gives_back) {
     memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
-    double share = bound_energy(w->s.here, w->now.v, compressed, v);
+    /* with friction, Poisson's law may end with more energy than it began with: on
+     * the way from the end of compression what closes and is held is as good */
+    double most = motion_energy(&w->s.home, &w->now, w->now.v), share = 1;
+    if (!is_driven(w->s.here))
+      share = bound_energy(w, &w->now, compressed, most, v);
     for (int k = 0; k < contacts->n; k++)
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
@@ -551,7 +544,7 @@ static void cut_energy(event_state *w) {
   const double ROUNDING = 1e-9, most = (1 + ROUNDING) * w->s.allowed;
   size_t n = 6 * (size_t)w->s.home.n_bodies;
   double *from = w->struck; /* as they turn with their bodies */
-  double *v = w->next.v, end = motion_energy(&w->s.home, &w->next, v);
+  double end = motion_energy(&w->s.home, &w->next, w->next.v);
   w->s.unsettled = false;
   if (end <= most) return;
   memcpy(from, w->now.v, n * sizeof *from);
@@ -561,11 +554,7 @@ static void cut_energy(event_state *w) {
   double low = motion_energy(&w->s.home, &w->next, from);
   double slower = sqrt(fmax(fmin(most / low, 1), 0));
   for (size_t i = 0; i < n; i++) from[i] *= slower;
-  low *= slower * slower;
-  for (size_t i = 0; i < n; i++) v[i] -= from[i];
-  double bend = motion_energy(&w->s.home, &w->next, v);
-  double share = way_below(low, end, bend, w->s.allowed);
-  for (size_t i = 0; i < n; i++) v[i] = from[i] + share * v[i];
+  (void)bound_energy(w, &w->next, from, w->s.allowed, w->next.v);
 }
 
 static bool touches(const event_state *w) {
