@@ -77,26 +77,14 @@ static void take_guess(solve_work *work, const double guess[]) {
 /* ---- the stages -------------------------------------------------------------- */
 
 /* From last step's impulses: by continuation, or, where the two rows of a set share
- * compliance, by their active set. From nothing a few states are found, those of a wall
+ * compliance or no row has a limit, by their active set. From nothing a few states are found, those of a wall
  * at its vertex worse than inside. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
   (void)guess; // work->p is it
   if (work->n_known == 0 && !solve_work_has_few_limits(work)) return false;
-  if (!work->box.crossed) return continuation_solve(work);
+  if (!work->box.crossed && work->box.n_limited > 0)
+    return continuation_solve(work);
   return active_set_correct(work, 16);
-}
-
-/* The proximal term of paths: it keeps the digits of redundant rows. Without it
- * half of demo_cards' paths end nowhere, and a taut mechanism (never_worse_play
- * step 1 3) has 19 of its solves degraded; 1e-3 to 1e-6 do as well. */
-static const double prox_of_path = 1e-4;
-
-/* From last step's impulses, where few rows change: half of demo_feedback's work. */
-static bool pivot_from_guess(solve_work *work, const double guess[]) {
-  if (!solve_work_has_few_limits(work)) return false;
-  take_guess(work, guess);
-  return continuation_by_pivots(work, prox_of_path,
-                                50 + work->box.n_limited / 8);
 }
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
@@ -125,9 +113,9 @@ static bool homotopy_from_best(solve_work *work, const double guess[]) {
  * thirty. */
 static bool pivot_from_nothing(solve_work *work, const double guess[]) {
   (void)guess;
+  const double prox = 1e-4; // 1e-3 to 1e-6 keep the digits of redundant rows
   take_guess(work, NULL);
-  return continuation_by_pivots(work, prox_of_path,
-                                150 + 30L * work->box.n_limited);
+  return continuation_by_pivots(work, prox, 150 + 30L * work->box.n_limited);
 }
 
 /* In order of cost. A stage begins at what it takes, and leaves the best point. */
@@ -135,7 +123,6 @@ static const struct {
   solver_stage name;
   bool (*reaches_target)(solve_work *work, const double guess[]);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
-              {SOLVER_STAGE_PIVOTS, pivot_from_guess},
               {SOLVER_STAGE_INTERIOR, interior_from_nothing},
               {SOLVER_STAGE_HOMOTOPY, homotopy_from_best},
               {SOLVER_STAGE_INTERIOR, curve_from_nothing},
