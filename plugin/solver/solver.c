@@ -77,12 +77,13 @@ static void take_guess(solve_work *work, const double guess[]) {
 /* ---- the stages -------------------------------------------------------------- */
 
 /* From last step's impulses: by continuation, or, where the two rows of a set share
- * compliance or no row has a limit, by their active set. From nothing a few states are found, those of a wall
- * at its vertex worse than inside. */
+ * compliance or no row has a limit, by their active set. From nothing a few states are
+ * found, those of a wall at its vertex worse than inside. */
 static bool continue_from_guess(solve_work *work, const double guess[]) {
   (void)guess; // work->p is it
   if (work->n_known == 0 && !solve_work_has_few_limits(work)) return false;
-  if (!work->box.crossed) return continuation_solve(work);
+  if (!work->box.crossed && work->box.n_limited > 0)
+    return continuation_solve(work);
   return active_set_correct(work, 16);
 }
 
