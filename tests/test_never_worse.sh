@@ -38,5 +38,9 @@ check gains_nothing 100
 check gains_nothing 84
 check gains_nothing 1083
 
+# a barrel that rolls over a taut bridge: its rounds do not settle, and it was stopped dead
+check "$build/tests/never_worse" 1180-1180 --scheme conserving \
+  --output "$work/barrel" --known "$work/none"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

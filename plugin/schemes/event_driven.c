@@ -538,23 +538,41 @@ static bool correct(event_state *w, double last) {
   return step_end_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* Take what did not settle: the furthest point from the velocities at the start to its
- * own with no more energy than it may end with. */
-static void cut_energy(event_state *w) {
+/* Bodies on joints whose rows hold, and may have brought energy: [n_bodies] */
+static void find_jointed(const event_state *w, bool jointed[]) {
+  const world_snapshot *home = &w->s.home;
+  memset(jointed, 0, (size_t)home->n_bodies * sizeof *jointed);
+  for (int j = 0; j < home->n_joints; j++)
+    for (int side = 0; side < 2 && home->joints[j].rows >= 0; side++)
+      if (home->joints[j].body[side] >= 0)
+        jointed[home->joints[j].body[side]] = true;
+}
+
+/* Take what did not settle, less what rows brought, which the bodies on them have to give:
+ * the furthest point from their velocities at the start to their own with no more energy
+ * than there may be. @return false: they have not so much. */
+static bool cut_energy(event_state *w) {
   const double ROUNDING = 1e-9, most = (1 + ROUNDING) * w->s.allowed;
-  size_t n = 6 * (size_t)w->s.home.n_bodies;
   double *from = w->struck; /* as they turn with their bodies */
-  double end = motion_energy(&w->s.home, &w->next, w->next.v);
-  w->s.unsettled = false;
-  if (end <= most) return;
-  memcpy(from, w->now.v, n * sizeof *from);
-  for (int b = 0; b < w->s.home.n_bodies; b++)
+  double *v = w->next.v;
+  if (motion_energy(&w->s.home, &w->next, v) <= most) return true;
+  find_jointed(w, w->jointed);
+  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
+    from[i] = w->jointed[i / 6] ? 0 : v[i];
+  double others = motion_energy(&w->s.home, &w->next, from);
+  if (others > most) return false;
+  for (int b = 0; b < w->s.home.n_bodies; b++) {
+    if (!w->jointed[b]) continue;
+    memcpy(from + 6 * b, w->now.v + 6 * b, 6 * sizeof *from);
     world_pose_turn_along(&w->now.poses[b], &w->next.poses[b],
                           from + 6 * b + 3);
-  double low = motion_energy(&w->s.home, &w->next, from);
-  double slower = sqrt(fmax(fmin(most / low, 1), 0));
-  for (size_t i = 0; i < n; i++) from[i] *= slower;
-  (void)bound_energy(w, &w->next, from, w->s.allowed, w->next.v);
+  }
+  double low = motion_energy(&w->s.home, &w->next, from) - others;
+  double slower = low > 0 ? sqrt(fmin((most - others) / low, 1)) : 1;
+  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
+    if (w->jointed[i / 6]) from[i] *= slower;
+  (void)bound_energy(w, &w->next, from, w->s.allowed, v);
+  return true;
 }
 
 static bool touches(const event_state *w) {
@@ -579,8 +597,8 @@ static bool is_free_mechanism(const event_state *w) {
 }
 
 /* A step of the size; or in flight, to conserve what it does, of half, a quarter .. of it:
- * one that settles. Else the rest of the host's step is one of first order, but what
- * touches or moves alone is left as it is, less energy that rows brought. */
+ * one that settles. Else the rest of the host's step is one of first order, but what moves
+ * alone or touches is left as it is, less energy that rows brought. */
 static bool try_step(event_state *w, double *size) {
   const bool conserves = w->s.rule->conserves, is_free = is_free_mechanism(w);
   const bool flies = !touches(w);
@@ -596,8 +614,8 @@ static bool try_step(event_state *w, double *size) {
       continue;
     }
     event_report(w)->not_converged = 1;
-    w->crowded = !conserves || (flies && !is_free);
-    if (!w->crowded) cut_energy(w);
+    w->s.unsettled = false;
+    w->crowded = !conserves || (flies && !is_free) || !cut_energy(w);
     return true;
   }
   return true;
@@ -678,6 +696,7 @@ static bool reserve_bodies(event_state *w) {
            ARENA_TAKE(&w->s.base.arena, w->way_v, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->jump, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->stiff, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->jointed, n) &&
            ARENA_TAKE(&w->s.base.arena, w->compressed, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->struck, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->v_alpha, 6 * n) &&

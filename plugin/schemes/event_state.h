@@ -48,6 +48,7 @@ typedef struct event_state {
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
   bool *stiff;          /* [n_bodies] see forces_find_stiff */
+  bool *jointed;        /* [n_bodies] where rounds did not settle */
   double *jump;         /* [6 n_bodies] of kinematic bodies' velocities */
   double
       *compressed; /* [6 n_bodies] velocities after an impact's compression, */
