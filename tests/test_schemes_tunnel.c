@@ -740,8 +740,9 @@ static double gain_while_held(const char *scheme, int kind, int number,
       dCreateBox(of.p.s.space, 0.01 * of.size, 200 * of.size, 200 * of.size);
   dGeomSetPosition(wall, 0.005 * of.size, 0, 0);
   add[kind](&of, &random);
-  /* conserving lends some energy to its projection (46), until the next step */
+  /* conserving lends some energy to its projection (46), until a step that settles */
   double most = 0, lent_from = 0;
+  bool settled = true;
   for (int i = 0; i < 12; i++) {
     ode_mlcp_report report;
     double start = energy_of_parts(&of), work = 0, turn = 0;
@@ -759,9 +760,11 @@ static double gain_while_held(const char *scheme, int kind, int number,
     for (int b = 0; b < of.n; b++)
       turn = fmax(turn, of.h * vec_length(dBodyGetAngularVel(of.parts[b])));
     if (!taken || report.degraded > 0 || turn > MOST_TURN) break;
+    bool knows = settled; /* where it began */
+    settled = report.not_converged == 0;
     if (report.held == 0) continue;
     ++*n_held;
-    most = fmax(most, (energy_of_parts(&of) - before) / work);
+    if (knows) most = fmax(most, (energy_of_parts(&of) - before) / work);
   }
   dJointGroupDestroy(of.p.joints);
   scene_close(&of.p.s);

@@ -220,6 +220,13 @@ static void end_carry(event_state *w) {
   memset(w->s.carry, 0, 6 * (size_t)w->s.home.n_bodies * sizeof *w->s.carry);
 }
 
+/* Give back what of the last projection was undone for the whole step. */
+static void undo_nothing(event_state *w) {
+  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
+    w->now.v[i] += w->s.carry[i];
+  end_carry(w);
+}
+
 /* @param pressed  [here's contacts] N s of each that is in v already; or NULL */
 static bool solve_impact(event_state *w, const double v[],
                          const double pressed[]) {
@@ -275,6 +282,7 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
+  undo_nothing(w);
   choose_struck(w);
   if (!EVENT_RESERVE(w, given_back, contacts->n) ||
       !solve_impact(w, w->now.v, NULL))
@@ -311,7 +319,6 @@ static bool impact(event_state *w) {
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
   }
-  end_carry(w);
   memcpy(w->now.v, v, (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
@@ -607,9 +614,7 @@ static bool try_step(event_state *w, double *size) {
     if (!event_try(w, *size)) return false;
     if (w->crowded || !w->s.unsettled) return true;
     if (conserves && flies && w->n_failed++ < MOST_FAILED) {
-      for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
-        w->now.v[i] += w->s.carry[i];
-      end_carry(w);
+      undo_nothing(w);
       *size /= 2;
       continue;
     }
@@ -642,6 +647,7 @@ static bool rest_in_first_order(event_state *w, double *remaining) {
   const step_rule *rule = w->s.rule;
   step_rule rest = first_order_rule;
   rest.rounds = rule->rounds;
+  undo_nothing(w);
   w->s.rule = &rest;
   bool taken = event_try(w, *remaining) && events_hold(w);
   event_note_crowd(w, taken ? count_closed(w) : 0);

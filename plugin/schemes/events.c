@@ -32,6 +32,11 @@ static double collision_share(const event_state *w, int k, double h) {
     if (starts->items[of].active) return INFINITY;
     gap = starts->items[of].point.gap;
     rate = world_contact_rate(starts, of, w->now.v);
+  } else if (w->s.rule->conserves && gap < 0 &&
+             !(rate < -event_rate_tolerance(w))) {
+    /* it was there, as another point: velocities at the end of a trial swing by what
+     * rows give way by */
+    return INFINITY;
   }
   double from = fmin(gap, 0);
   double least = hair_touch(ends->items[k].point.position);
