@@ -22,7 +22,8 @@ struct joint_row_state {
                       what it asks for otherwise, too */
   double error; /* at the start, */
   double kept;  /* and the part of it that stays */
-  double impulse; /* of the round before */
+  double impulse;       /* of the round before, */
+  double lacking[2][6]; /* and what its row of a kept matrix lacks of that */
 };
 
 /* --- rows of joints --------------------------------------------------------- */
@@ -229,13 +230,16 @@ static void ask_by_end(const second_order *s, const int body[2], double h,
  * matrix is kept, what the row lacks of that, at the last round's impulse and velocity. */
 static void put_row(second_order *s, const int body[2], host_rows *rows,
                     unsigned i, const double J[2][6], double rhs,
-                    double impulse) {
+                    joint_row_state *state) {
   double(*kept)[6] = rows->J[i];
   if (!s->keeps) memcpy(kept, J, sizeof rows->J[i]);
   rows->rhs[i] = rhs + row_rate(kept, body, s->u) - row_rate(J, body, s->u);
   for (int side = 0; side < 2; side++)
-    for (int k = 0; k < 6 && body[side] >= 0; k++)
-      s->force[6 * body[side] + k] += impulse * (J[side][k] - kept[side][k]);
+    for (int k = 0; k < 6; k++) {
+      state->lacking[side][k] = state->impulse * (J[side][k] - kept[side][k]);
+      if (body[side] >= 0)
+        s->force[6 * body[side] + k] += state->lacking[side][k];
+    }
 }
 
 /* Put the rows for the mean velocity in the place of those at the middle. */
@@ -254,7 +258,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
     memcpy(J, rows->rows.J[i], sizeof J);
     if (!state->holds || !holds(after, i, s->home.cfm)) {
       if (two) balance(J, apart);
-      put_row(s, body, &rows->rows, i, J, state->target, state->impulse);
+      put_row(s, body, &rows->rows, i, J, state->target, state);
       continue;
     }
     double error = -h * after->correction[i];
@@ -265,7 +269,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
                      ? row_rate(J, body, s->u) - (error - state->kept) / h
                      : state->target;
     if (s->near) rhs += rows->rows.cfm[i] / h * state->impulse;
-    put_row(s, body, &rows->rows, i, J, rhs, state->impulse);
+    put_row(s, body, &rows->rows, i, J, rhs, state);
     turns[i] = state->positional &&
                !goes_straight(before->rows.J[i], after->rows.J[i]);
     if (turns[i]) r[i] = -(error - state->kept) / h;
@@ -309,6 +313,20 @@ void conserving_keep_impulses(second_order *s, double change) {
   }
   s->near |= change * change < 0.1 * COMPLIANCE;
   if (s->near) keep_pressed(s);
+}
+
+void conserving_add_forces(const second_order *s, double seconds,
+                           joint_result results[]) {
+  for (int j = 0; j < s->home.n_joints; j++) {
+    const host_joint_rows *rows = rows_of(&s->middle, j);
+    for (unsigned i = 0; rows != NULL && i < rows->rows.count; i++) {
+      const joint_row_state *state =
+          &s->row_states[6 * s->middle.joints[j].rows + (int)i];
+      for (int k = 0; k < 12 && !results[j].forceless; k++)
+        results[j].force[k / 6][k % 6] +=
+            state->lacking[k / 6][k % 6] / seconds;
+    }
+  }
 }
 
 /* J: what rows that hold brought in the last round. What takes an error away counts: rows

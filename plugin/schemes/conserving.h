@@ -22,6 +22,11 @@ bool conserving_renew_joints(second_order *s, const motion *from,
  *  @param change  of the round, of the fastest velocity */
 void conserving_keep_impulses(second_order *s, double change);
 
+/** Add to the forces of all joints [n_joints] what the last round's rows, of a kept matrix,
+ *  lack of them, over `seconds`. */
+void conserving_add_forces(const second_order *s, double seconds,
+                           joint_result results[]);
+
 /** The energy that a step whose rounds did not settle may end with: what it began with and
  *  the work of forces, motors and friction, but none that rows which hold brought. */
 double conserving_energy(const second_order *s, const motion *from);

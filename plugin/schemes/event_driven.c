@@ -6,6 +6,7 @@
 
 #include "common/vec3.h"
 #include "rows/hair.h"
+#include "schemes/conserving.h"
 #include "schemes/events.h"
 #include "schemes/sampled_impact.h"
 #include "schemes/step_end.h"
@@ -138,6 +139,8 @@ static bool tally_found(event_state *w, double seconds,
 static bool tally(event_state *w, double share) {
   double seconds = w->s.step->step_size / share;
   assembly_add_forces(w->s.base.assembly, seconds, w->s.step->joints);
+  if (w->s.rule->conserves)
+    conserving_add_forces(&w->s, seconds, w->s.step->joints);
   return tally_found(w, seconds, &second_order_solved(&w->s)->contacts,
                      w->s.middle_of);
 }
@@ -222,8 +225,7 @@ static void end_carry(event_state *w) {
 
 /* Give back what of the last projection was undone for the whole step. */
 static void undo_nothing(event_state *w) {
-  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
-    w->now.v[i] += w->s.carry[i];
+  for (int i = 0; i < 6 * w->s.home.n_bodies; i++) w->now.v[i] += w->s.carry[i];
   end_carry(w);
 }
 
