@@ -443,6 +443,21 @@ typedef struct program {
   double stiffness, h; /* N/m: of contacts that are springs; 0: they are hard */
 } program;
 
+/* @param contacts  it makes some where bodies are */
+static void open_program(program *p, const char *settings, double gravity,
+                         bool contacts) {
+  memset(p, 0, sizeof *p);
+  open_scene(&p->s, settings, gravity);
+  ode_mlcp_set_collision(p->s.world, NULL, NULL);
+  p->joints = dJointGroupCreate(0);
+  p->makes_contacts = contacts;
+}
+
+static void close_program(program *p) {
+  dJointGroupDestroy(p->joints);
+  scene_close(&p->s);
+}
+
 static void touch(void *data, dGeomID one, dGeomID other) {
   program *p = data;
   dContact contacts[8];
@@ -469,11 +484,7 @@ static bool shoot_in_program(const char *scheme, int number, bool contacts,
                              double *lost) {
   test_random random = {4000 + (uint64_t)number};
   program p;
-  memset(&p, 0, sizeof p);
-  open_scene(&p.s, scheme, 0);
-  ode_mlcp_set_collision(p.s.world, NULL, NULL);
-  p.joints = dJointGroupCreate(0);
-  p.makes_contacts = contacts;
+  open_program(&p, scheme, 0, contacts);
   double h = log_uniform(&random, 1e-3, 0.05), inner;
   double speed = log_uniform(&random, 1, 1000);
   double half = add_wall(&p.s, number % 2 == 0 ? WALL_BOX : WALL_BODY,
@@ -500,8 +511,7 @@ static bool shoot_in_program(const char *scheme, int number, bool contacts,
   /* a scheme that looks ahead, with contacts that are frozen, may let a body turn
    * at a wall for long */
   if (strcmp(scheme, "scheme=conserving") != 0) CU_ASSERT(n_held <= 10);
-  dJointGroupDestroy(p.joints);
-  scene_close(&p.s);
+  close_program(&p);
   return x > half;
 }
 
@@ -527,11 +537,7 @@ static void test_programs_with_their_own_contacts(void) {
 static double sink(const char *settings, double way) {
   const double radius = 0.1, h = 0.01, speed = way * radius / h;
   program p;
-  memset(&p, 0, sizeof p);
-  open_scene(&p.s, settings, 0);
-  ode_mlcp_set_collision(p.s.world, NULL, NULL);
-  p.joints = dJointGroupCreate(0);
-  p.makes_contacts = true;
+  open_program(&p, settings, 0, true);
   p.h = h;
   dGeomID block =
       dCreateBox(p.s.space, 100 * radius, 100 * radius, 100 * radius);
@@ -551,8 +557,7 @@ static double sink(const char *settings, double way) {
     dJointGroupEmpty(p.joints);
     deepest = fmax(deepest, dBodyGetPosition(ball)[0] + radius);
   }
-  dJointGroupDestroy(p.joints);
-  scene_close(&p.s);
+  close_program(&p);
   return deepest / radius;
 }
 
@@ -569,11 +574,7 @@ static void test_what_lands_on_springs_sinks_in(void) {
 static double gain_where_held(const char *scheme, int number) {
   test_random random = {7000 + (uint64_t)number};
   program p;
-  memset(&p, 0, sizeof p);
-  open_scene(&p.s, scheme, 0);
-  ode_mlcp_set_collision(p.s.world, NULL, NULL);
-  p.joints = dJointGroupCreate(0);
-  p.makes_contacts = true;
+  open_program(&p, scheme, 0, true);
   double h = log_uniform(&random, 1e-3, 0.02), inner;
   double size = log_uniform(&random, 2e-3, 0.1), gain = 0;
   double half = add_wall(&p.s, WALL_BOX, log_uniform(&random, 1e-3, 0.1));
@@ -605,8 +606,7 @@ static double gain_where_held(const char *scheme, int number) {
       gain = (kinetic_energy(body) - before - mass.mass * way) /
              (mass.mass * weight * speed * h);
   }
-  dJointGroupDestroy(p.joints);
-  scene_close(&p.s);
+  close_program(&p);
   return gain;
 }
 
@@ -723,10 +723,7 @@ static double gain_while_held(const char *scheme, int kind, int number,
   test_random random = {9000 + 3 * (uint64_t)number};
   held_scene of;
   memset(&of, 0, sizeof of);
-  open_scene(&of.p.s, scheme, 0);
-  ode_mlcp_set_collision(of.p.s.world, NULL, NULL);
-  of.p.joints = dJointGroupCreate(0);
-  of.p.makes_contacts = true;
+  open_program(&of.p, scheme, 0, true);
   of.h = log_uniform(&random, 1e-3, 0.02);
   of.size = log_uniform(&random, 0.01, 1);
   of.speed = test_uniform(&random, 0.03, 0.15) * of.size / of.h;
@@ -766,8 +763,7 @@ static double gain_while_held(const char *scheme, int kind, int number,
     ++*n_held;
     if (knows) most = fmax(most, (energy_of_parts(&of) - before) / work);
   }
-  dJointGroupDestroy(of.p.joints);
-  scene_close(&of.p.s);
+  close_program(&of.p);
   return most;
 }
 
@@ -807,11 +803,7 @@ static void test_a_pile_of_meshes_falls(void) {
   dGeomTriMeshDataPreprocess2(data, 1U << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
                               NULL);
   program p;
-  memset(&p, 0, sizeof p);
-  open_scene(&p.s, "scheme=ah", 9.81);
-  ode_mlcp_set_collision(p.s.world, NULL, NULL);
-  p.joints = dJointGroupCreate(0);
-  p.makes_contacts = true;
+  open_program(&p, "scheme=ah", 9.81, true);
   dCreatePlane(p.s.space, 0, 1, 0, 0);
   dBodyID bodies[16];
   for (int i = 0; i < 16; i++) {
@@ -834,8 +826,7 @@ static void test_a_pile_of_meshes_falls(void) {
     fastest = fmax(fastest, vec_length(dBodyGetLinearVel(bodies[i])));
   if (!(fastest < 3)) fprintf(stderr, "the fastest has %g m/s\n", fastest);
   CU_ASSERT(fastest < 3);
-  dJointGroupDestroy(p.joints);
-  scene_close(&p.s);
+  close_program(&p);
   dGeomTriMeshDataDestroy(data);
 }
 
@@ -845,12 +836,8 @@ static int slide_on_sheet(const char *scheme, int number, double *off) {
   test_random random = {9000 + (uint64_t)number};
   const double mu = 0.3, weight = 9.81;
   program p;
-  memset(&p, 0, sizeof p);
-  open_scene(&p.s, scheme, 0);
-  ode_mlcp_set_collision(p.s.world, NULL, NULL);
+  open_program(&p, scheme, 0, true);
   dWorldSetGravity(p.s.world, weight, 0, 0);
-  p.joints = dJointGroupCreate(0);
-  p.makes_contacts = true;
   add_wall(&p.s, WALL_MESH, 0);
   const double thick = log_uniform(&random, 0.01, 10);
   const double h = log_uniform(&random, 1e-3, 0.02);
@@ -877,8 +864,7 @@ static int slide_on_sheet(const char *scheme, int number, double *off) {
   }
   const double slower = speed - dBodyGetLinearVel(body)[1];
   *off = fabs(slower - mu * weight * h * steps) / speed;
-  dJointGroupDestroy(p.joints);
-  scene_close(&p.s);
+  close_program(&p);
   return held;
 }
 

@@ -283,13 +283,18 @@ static void test_work_is_counted(void) {
 
 /* ---- refusals ------------------------------------------------------------ */
 
+/* A matrix of a graph, for blocks that are laid out for it. */
+static matrix lay_out(graph *g, int kind, body_blocks *blocks) {
+  body_blocks_init(blocks, &memory_from_malloc);
+  make_graph(g, kind);
+  body_blocks_order(blocks, g->n, g->pairs, g->n_pairs);
+  return matrix_create(g->n, g->pairs, g->n_pairs);
+}
+
 static void test_singular_matrices_are_refused(void) {
   static graph g;
   body_blocks blocks;
-  body_blocks_init(&blocks, &memory_from_malloc);
-  make_graph(&g, 2);
-  body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs);
-  matrix m = matrix_create(g.n, g.pairs, g.n_pairs);
+  matrix m = lay_out(&g, 2, &blocks);
   for (int symmetric = 0; symmetric < 2; symmetric++) {
     matrix_fill(&m, symmetric, 3);
     memset(m.diagonal[5], 0, sizeof m.diagonal[5]);
@@ -316,10 +321,7 @@ static void test_a_matrix_is_factored_once(void) {
   static graph g;
   body_blocks blocks;
   bool anew;
-  body_blocks_init(&blocks, &memory_from_malloc);
-  make_graph(&g, 5);
-  body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs);
-  matrix m = matrix_create(g.n, g.pairs, g.n_pairs);
+  matrix m = lay_out(&g, 5, &blocks);
   for (int symmetric = 0; symmetric < 2; symmetric++) {
     matrix_fill(&m, symmetric, 3);
     double *const numbers[] = {m.diagonal[2], m.ab[1], m.ba[1]};

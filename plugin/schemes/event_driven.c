@@ -547,7 +547,7 @@ static bool correct(event_state *w, double last) {
   return step_end_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* Bodies on joints whose rows hold, and may have brought energy: [n_bodies] */
+/* Bodies on joints, whose rows may have brought energy: [n_bodies] */
 static void find_jointed(const event_state *w, bool jointed[]) {
   const world_snapshot *home = &w->s.home;
   memset(jointed, 0, (size_t)home->n_bodies * sizeof *jointed);
@@ -643,8 +643,8 @@ static int count_closed(const event_state *w) {
   return n;
 }
 
-/* Its rounds are as many as the scheme has: drawn bridges gain after four under conserving, and others
- * take three times the work after sixteen (test_never_worse). */
+/* Its rounds are as many as the scheme has: drawn bridges gain after four under conserving,
+ * and others take three times the work after sixteen (test_never_worse). */
 static bool rest_in_first_order(event_state *w, double *remaining) {
   const step_rule *rule = w->s.rule;
   step_rule rest = first_order_rule;

@@ -64,7 +64,6 @@ typedef struct event_state {
   double *share; /* [ahead's contacts] of the substep, when it collides */
   contact_entry *collided; /* keys of those that collide */
   int n_collided;
-  int n_later;           /* pairs that meet in the trial step after them */
   contact_slide *slides; /* [here's contacts] */
   double longest;        /* s: no substep is longer */
   int n_events,

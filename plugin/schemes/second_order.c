@@ -137,7 +137,8 @@ static void change_at(second_order *s, const world_snapshot *at, int b,
 }
 
 /* The impulse that the last round's u lacks beside s->force, and the mass with which rows
- * and it change u, but where the last round's is kept. Bodies resist a turn away from that u by what joints hold them with, too (13). */
+ * and it change u, but where the last round's is kept. Bodies resist a turn away from that
+ * u by what joints hold them with, too (13). */
 static void build_body(second_order *s, const world_snapshot *at,
                        const motion *from, const motion *to, int b, double h,
                        double missing[6]) {

@@ -130,7 +130,7 @@ static bool reaches_target(solve_work *work, const double p[]) {
   const box_problem *box = &work->box;
   solve_work_take(work, p);
   // the last digits cost a step with factors that are there
-  if (work->residual <= (work->box.n_limited > 0
+  if (work->residual <= (box->n_limited > 0
                              ? work->target
                              : smaller_of(work->target, work->digits)))
     return true;
