@@ -79,9 +79,10 @@
       "event's number in the step it says which is taken: the same seed, "    \
       "the same run.")                                                        \
   ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 5000, "", "N", ALL,      \
-      "The work that all solves of bodies that hang together may take in a "  \
-      "step, in factorisations of their problem: counted, not timed, so that "\
-      "results are the same on every machine. "                               \
+      "The work that all solves of bodies that hang together, and questions " \
+      "for what they would pass through, may take in a step, in "             \
+      "factorisations of their problem: counted, not timed, so that results " \
+      "are the same on every machine. "                                       \
       "At its end the best answer found is taken, and its residual "          \
       "reported; inf looks for the last digit. Solver lemke may take a hundred "   \
       "times as much.")              \
