@@ -4,6 +4,7 @@
  *   world            make a world with one falling body
  *   step N           step the newest world N times, 10 ms each
  *   touch N          the same, the body resting on the ground
+ *   replaces         the ground, from here on, once the contacts of a step are known
  *   drop N           the same, the body falling on it; prints how deep it was in
  *   size M, mass KG  of the boxes to come
  *   tower N          N boxes on each other, not quite in line, for two seconds;
@@ -52,6 +53,8 @@
 static dWorldID world;
 static dSpaceID space;
 static dBodyID body;
+static dGeomID ground;
+static int replaces;
 static dJointGroupID contacts;
 static int late_steps;
 static void *library;
@@ -65,7 +68,7 @@ static void make_world(void) {
   space = dSimpleSpaceCreate(0);
   contacts = dJointGroupCreate(0);
   dWorldSetGravity(world, 0, 0, -9.81);
-  dCreatePlane(space, 0, 0, 1, 0);
+  ground = dCreatePlane(space, 0, 0, 1, 0);
   body = dBodyCreate(world);
   dMassSetBox(&mass, 1000, 1, 1, 1);
   dBodySetMass(body, &mass);
@@ -196,6 +199,10 @@ static void step(int count, int touching) {
   if (touching) dBodySetPosition(body, 0, 0, 0.499); // all corners below
   for (int k = 0; k < count; k++) {
     if (touching) dSpaceCollide(space, contacts, touch);
+    if (replaces) {
+      dGeomDestroy(ground);
+      ground = dCreatePlane(space, 0, 0, 1, 0);
+    }
     // both entrances of the host
     if (k % 2 == 0)
       dWorldStep(world, 0.01);
@@ -308,6 +315,8 @@ static int do_plain(const char *deed) {
     make_world();
   else if (strcmp(deed, "uninitialised") == 0)
     dWorldStep(dWorldCreate(), 0.01);
+  else if (strcmp(deed, "replaces") == 0)
+    replaces = 1;
   else if (strcmp(deed, "abort") == 0)
     abort();
   else if (strcmp(deed, "fault") == 0)

@@ -16,20 +16,47 @@ static ode_mlcp_report report_of(int value) {
   return report;
 }
 
+/* Of solves in vain the work counts, not what they came to. */
 static void test_shares_of_islands_add_up(void) {
-  ode_mlcp_report sum = report_of(2), share = report_of(5);
-  report_add(&sum, &share, false);
-#define SUM 7
-#define MOST 5
-#define ANY (2 | 5)
+  for (int in_vain = 0; in_vain < 2; in_vain++) {
+    ode_mlcp_report sum = report_of(2), share = report_of(5);
+    report_add(&sum, &share, in_vain);
+#define WORK 7
+#define MOST_WORK 5
+#define SUM (in_vain ? 2 : WORK)
+#define MOST (in_vain ? 2 : MOST_WORK)
+#define ANY (in_vain ? 2 : 2 | 5)
 #define WORLD 2
-#define WORK SUM
-#define MOST_WORK MOST
 #define EXPECT(type, field, islands, ...) CU_ASSERT(sum.field == islands);
-  ODE_MLCP_REPORT(EXPECT)
+    ODE_MLCP_REPORT(EXPECT)
 #undef EXPECT
 #undef SUM
 #undef MOST
+    CU_ASSERT(sum.solves == 7 && sum.pivots == 7 && sum.ended_warm == 7);
+    CU_ASSERT_EQUAL(sum.unsolved, in_vain ? 2 : 7);
+    CU_ASSERT_EQUAL(sum.residual, in_vain ? 2 : 5);
+  }
+}
+
+/* The first words stay; what went wrong in one island went wrong in the step. */
+static void test_words_and_failures_add_up(void) {
+  static outcome sum, share;
+  outcome_start(&sum);
+  outcome_start(&share);
+  strcpy(share.warning, "first");
+  share.report.refused = 1;
+  outcome_add(&sum, &share);
+  CU_ASSERT_STRING_EQUAL(sum.warning, "first");
+  CU_ASSERT_STRING_EQUAL(sum.message, "");
+  CU_ASSERT(sum.report.refused && !sum.no_memory);
+
+  outcome_start(&share);
+  strcpy(share.warning, "second");
+  CU_ASSERT_FALSE(outcome_no_memory(&share));
+  outcome_add(&sum, &share);
+  CU_ASSERT_STRING_EQUAL(sum.warning, "first");
+  CU_ASSERT_STRING_EQUAL(sum.message, "memory ran out");
+  CU_ASSERT(sum.report.refused && sum.no_memory);
 }
 
 static void test_steps_add_up(void) {
@@ -70,6 +97,7 @@ static void test_what_was_no_number_stays_none(void) {
 int main(void) {
   const CU_TestInfo tests[] = {
       {"islands", test_shares_of_islands_add_up},
+      {"words and failures", test_words_and_failures_add_up},
       {"steps", test_steps_add_up},
       {"not a number", test_what_was_no_number_stays_none},
       CU_TEST_INFO_NULL};
