@@ -10,6 +10,8 @@ libproblems_la_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
 endif HAVE_HOST
 
 HOST_TESTS += tests/test_solver_library
+tests_test_solver_library_SOURCES = tests/test_solver_library.c \
+  tests/problems.c tests/problems.h tests/testing.h
 tests_test_solver_library_LDADD = libproblems.la $(HOST_TEST_LIBS)
 tests_test_solver_library_CPPFLAGS = $(HOST_TEST_FLAGS)
 

@@ -60,6 +60,14 @@ void solution_release(test_solution *solution) {
   solution->memory = NULL;
 }
 
+double solution_residual(const mlcp_problem *problem,
+                         const mlcp_solution *solution) {
+  double *scratch = calloc(6 * (size_t)problem->n_bodies + 1, sizeof *scratch);
+  double residual = mlcp_residual(problem, solution, scratch);
+  free(scratch);
+  return residual;
+}
+
 int problem_add_box(test_problem *problem, double mass, double x, double y,
                     double z, double half_x, double half_y, double half_z) {
   int index = problem->mlcp.n_bodies++;

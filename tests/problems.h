@@ -37,6 +37,9 @@ void problem_release(test_problem *problem);
 
 void solution_init(test_solution *solution, const mlcp_problem *problem);
 void solution_release(test_solution *solution);
+/** Of any solution, from the problem's own data. */
+double solution_residual(const mlcp_problem *problem,
+                         const mlcp_solution *solution);
 
 /** A box of the given mass at rest but for gravity h; returns its number. */
 int problem_add_box(test_problem *problem, double mass, double x, double y,

@@ -11,14 +11,6 @@
 #include "lcp/lemke.h"
 #include "solver/solver.h"
 
-static double residual_of(const mlcp_problem *problem,
-                          const mlcp_solution *solution) {
-  double *scratch = calloc(6 * (size_t)problem->n_bodies, sizeof *scratch);
-  double residual = mlcp_residual(problem, solution, scratch);
-  free(scratch);
-  return residual;
-}
-
 /* Solve the plain form; the mixed problem's residual must vanish. */
 static void solve_plain(const char *name, test_problem *problem) {
   lcp_form form;
@@ -34,18 +26,18 @@ static void solve_plain(const char *name, test_problem *problem) {
       lemke_solve_dense(workspace, form.n, form.M, form.q, &options, z);
   CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
   lcp_form_solution(&form, z, &solution.mlcp);
-  double residual = residual_of(&problem->mlcp, &solution.mlcp);
+  double residual = solution_residual(&problem->mlcp, &solution.mlcp);
   if (!(residual < 1e-9)) printf("\n%s: %g\n", name, residual);
   CU_ASSERT(residual < 1e-9);
 
   // impulses alone say the rest
   lcp_form_from_impulses(&problem->mlcp, &solution.mlcp);
-  CU_ASSERT(residual_of(&problem->mlcp, &solution.mlcp) < 1e-9);
+  CU_ASSERT(solution_residual(&problem->mlcp, &solution.mlcp) < 1e-9);
 
   // a wrong z is a wrong answer
   for (int i = 0; i < form.n; i++) z[i] += 0.1;
   lcp_form_solution(&form, z, &solution.mlcp);
-  CU_ASSERT(residual_of(&problem->mlcp, &solution.mlcp) > 1e-3);
+  CU_ASSERT(solution_residual(&problem->mlcp, &solution.mlcp) > 1e-3);
   lemke_workspace_destroy(workspace);
   solution_release(&solution);
   lcp_form_release(&form);
@@ -111,7 +103,7 @@ static void test_box_residual(void) {
     }
     CU_ASSERT(lcp_form_box_residual(&problem.mlcp, &solution.mlcp) < 1e-12);
     lcp_form_from_impulses(&problem.mlcp, &solution.mlcp);
-    double residual = residual_of(&problem.mlcp, &solution.mlcp);
+    double residual = solution_residual(&problem.mlcp, &solution.mlcp);
     CU_ASSERT((residual > 1e-3) == (across == 1));
     solution.mlcp.p[0] *= 1.1;
     CU_ASSERT(lcp_form_box_residual(&problem.mlcp, &solution.mlcp) > 1e-4);

@@ -1,5 +1,5 @@
 /* Random collisions: what a table of modes learns changes no solution; no sample is
- * lost at any friction and any masses; outcomes obey the laws.
+ * lost at any friction and any masses, and outcomes obey the laws.
  *
  *   test_impacts_random long    1e5 collisions of any friction; some minutes */
 #include "testing.h"
@@ -10,7 +10,7 @@
 
 #include "impact_sampling.h"
 
-enum { MOST_S = 18, MOST_M = 6, MOST_ROWS = 18, PROBLEMS = 60 };
+enum { MOST_S = 18, MOST_M = 6, MOST_ROWS = 18 };
 
 typedef struct collision {
   double M[MOST_S * MOST_S], Jn[MOST_M * MOST_S], Jt[2 * MOST_M * MOST_S];
@@ -136,6 +136,7 @@ static void lose_no_sample(unsigned seed, long n_quick) {
   test_random random = {seed};
   long n_problems = 0, n_samples = 0, n_failed = 0, n_unfinished = 0;
   long n_without = 0; /* a simultaneous impact, but said to have all */
+  double slowest = 0; /* m/s, of a contact after it */
   double most = 0;    /* energy after by energy before */
   for (long k = 0; k < 100000; k++) {
     collision collision;
@@ -170,10 +171,14 @@ static void lose_no_sample(unsigned seed, long n_quick) {
     bool all = ode_mlcp_impact_simultaneous(impact, 1, together, &n_together) ==
                ODE_MLCP_IMPACT_DONE;
     n_without += n_together == 0 && all;
-    for (uint64_t i = 0; i < set.n_outcomes; i++)
-      most = fmax(most, ode_mlcp_impact_kinetic_energy(
-                            impact, &set.v[i * (uint64_t)s]) /
-                            before);
+    for (uint64_t i = 0; i < set.n_outcomes; i++) {
+      const double *v = &set.v[i * (uint64_t)s];
+      double rows[MOST_ROWS];
+      most = fmax(most, ode_mlcp_impact_kinetic_energy(impact, v) / before);
+      ode_mlcp_impact_contact_velocities(impact, v, rows);
+      for (int row = 0; row < set.n_rows; row += 1 + T)
+        slowest = fmin(slowest, rows[row]);
+    }
     ode_mlcp_impact_set_release(&set);
     ode_mlcp_impact_destroy(impact);
   }
@@ -185,6 +190,7 @@ static void lose_no_sample(unsigned seed, long n_quick) {
   CU_ASSERT_EQUAL(n_failed, 0);
   CU_ASSERT_EQUAL(n_without, 0);
   CU_ASSERT(most <= 1 + 1e-9);
+  CU_ASSERT(slowest >= -2e-8); // what counts as parted, and rounding
 }
 
 static void test_no_sample_is_lost(void) {
@@ -192,46 +198,11 @@ static void test_no_sample_is_lost(void) {
   lose_no_sample(77, 0);
 }
 
-/* By the default method: no outcome collides, none has more energy. */
-static void test_outcomes_obey_the_laws(void) {
-  test_random random = {8};
-  for (int k = 0; k < test_rounds(PROBLEMS); k++) {
-    collision collision;
-    int m = 1 + k % 3, T = 1 + k / 3 % 2;
-    make_collision(&collision, &random, m, T);
-    ode_mlcp_impact *impact;
-    ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0);
-    ode_mlcp_impact_options options;
-    ode_mlcp_impact_default_options(&options);
-    options.samples = 200;
-    options.steps = 50;
-    ode_mlcp_impact_set set;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, &set),
-                          ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_EQUAL(set.n_finished + set.n_unfinished, 200);
-    double before = ode_mlcp_impact_kinetic_energy(impact, collision.v);
-    double most = 0, slowest = 0;
-    for (uint64_t i = 0; i < set.n_outcomes; i++) {
-      const double *v = &set.v[i * (uint64_t)set.n_velocities];
-      double rows[MOST_ROWS];
-      most = fmax(most, ode_mlcp_impact_kinetic_energy(impact, v));
-      ode_mlcp_impact_contact_velocities(impact, v, rows);
-      for (int row = 0; row < set.n_rows; row += 1 + T)
-        slowest = fmin(slowest, rows[row]);
-    }
-    CU_ASSERT(most <= before * (1 + 1e-12));
-    CU_ASSERT(slowest >= -options.tolerance - 1e-12);
-    ode_mlcp_impact_set_release(&set);
-    ode_mlcp_impact_destroy(impact);
-  }
-}
-
 int main(int argc, char **argv) {
   is_long = argc > 1 && strcmp(argv[1], "long") == 0;
   CU_TestInfo tests[] = {
       {"learning changes nothing", test_learning_changes_nothing},
       {"no sample is lost", test_no_sample_is_lost},
-      {"outcomes obey the laws", test_outcomes_obey_the_laws},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: random collisions", tests);
 }
