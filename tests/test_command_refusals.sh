@@ -47,18 +47,6 @@ chmod +x starts
 check_refused "no program" "no program"
 check_refused "unknown option" "--faster" --faster ./starts
 check_refused "option without its value" "--edges" --edges
-check_refused "bad scheme" "--scheme: 'xy'" --scheme xy ./starts
-check_refused "odd edges" "--edges: '5'" --edges 5 ./starts
-check_refused "two edges" "--edges: '2'" --edges 2 ./starts
-check_refused "edges with a tail" "--edges: '4x'" --edges 4x ./starts
-check_refused "erp above 1" "--erp: '1.5'" --erp 1.5 ./starts
-check_refused "negative erp" "--erp: '-1'" --erp -1 ./starts
-check_refused "erp not a number" "--erp: 'nan'" --erp nan ./starts
-check_refused "no correction" "--max-correction: '0'" \
-  --max-correction 0 ./starts
-check_refused "bad solver" "--solver: 'magic'" --solver magic ./starts
-check_refused "no tolerance" "--tolerance: '0'" --tolerance 0 ./starts
-check_refused "no contacts" "--max-contacts: '0'" --max-contacts 0 ./starts
 check_refused "empty value" "--edges: ''" --edges '' ./starts
 
 # refused_both NAME VALUE ALLOWED: by option and by environment
@@ -73,9 +61,7 @@ refused_both() {
 refused_both scheme xy "ap, ah, gap, trapezoid-1, trapezoid, st or conserving"
 refused_both edges 5 "an even number from 4 to 64"
 refused_both erp -1 "host, or a number from 0 to 1"
-refused_both erp 3 "host, or a number from 0 to 1"
 refused_both max-correction nan "a speed above 0 in m/s, or inf"
-refused_both max-correction 1e999 "a speed above 0 in m/s, or inf"
 refused_both solver magic "fast or lemke"
 refused_both tolerance 1 "a number above 0 and below 1"
 refused_both max-contacts 0 "a whole number from 1 to 1000000000"
@@ -83,7 +69,6 @@ refused_both margin 1e308 "auto, or a length from 0 to 1e15 in m"
 refused_both measure 2 "on or off"
 refused_both fixed-point 1001 "a whole number from 0 to 1000"
 refused_both alpha -3 "a number from 0.5 to 1"
-refused_both alpha 0,75 "a number from 0.5 to 1"
 refused_both events 1 "on or off"
 refused_both max-events -1 "a whole number from 0 to 1000000000"
 refused_both max-events 99999999999999999999 \

@@ -45,6 +45,7 @@ refused "springs where there are none" "scheme: 'ah' knows no springs" \
   two-carts --scheme ah
 refused "a restitution above 1" "restitution: '2'" two-carts --restitution 2
 refused "a sweep at one step" "--converge" pendulum --converge --h 0.1
+refused "a step too small" "h: '1e-300'" pendulum --h 1e-300
 refused "no folder" "cannot write 'none/a.csv'" pendulum --csv none/a.csv
 
 scene pendulum --json --time 1 --csv a.csv

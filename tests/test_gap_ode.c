@@ -1041,40 +1041,6 @@ static void test_faults(void) {
 
 /* ---- the broad phase ---- */
 
-static void count_pair(void *data, dGeomID a, dGeomID b) {
-  if (dGeomIsSpace(a) || dGeomIsSpace(b))
-    dSpaceCollide2(a, b, data, count_pair);
-  else
-    ++*(int *)data;
-}
-
-static void test_aabb_margin(void) {
-  dVector3 centre = {0, 0, 0}, extent = {10, 10, 10};
-  dSpaceID spaces[] = {dSimpleSpaceCreate(0), dHashSpaceCreate(0),
-                       dSweepAndPruneSpaceCreate(0, dSAP_AXES_XYZ),
-                       dQuadTreeSpaceCreate(0, centre, extent, 3)};
-  for (int i = 0; i < 4; i++) {
-    dSpaceID inner = dSimpleSpaceCreate(spaces[i]);
-    dGeomID a = dCreateSphere(spaces[i], 1), b = dCreateSphere(inner, 1);
-    dGeomSetPosition(b, 2.1, 0, 0);
-    CU_ASSERT_EQUAL(dGeomGetAABBMargin(a), 0);
-    int pairs = 0;
-    dSpaceCollide(spaces[i], &pairs, count_pair);
-    CU_ASSERT_EQUAL(pairs, 0);
-    dGeomSetAABBMargin(b, 0.11);
-    dReal box[6];
-    dGeomGetAABB(b, box);
-    CU_ASSERT_DOUBLE_EQUAL(box[0], 2.1 - 1 - 0.11, of_host(1e-15, 1));
-    dSpaceCollide(spaces[i], &pairs, count_pair);
-    CU_ASSERT_EQUAL(pairs, 1);
-    dGeomSetAABBMargin(b, 0);
-    pairs = 0;
-    dSpaceCollide(spaces[i], &pairs, count_pair);
-    CU_ASSERT_EQUAL(pairs, 0);
-    dSpaceDestroy(spaces[i]);
-  }
-}
-
 /* ---- memory ---- */
 
 static void test_memory_runs_out(void) {
@@ -1211,7 +1177,6 @@ int main(void) {
       {"sweeps find the root", test_sweeps_find_the_root},
       {"identity", test_identity},
       {"faults", test_faults},
-      {"margin of boxes", test_aabb_margin},
       {"memory runs out", test_memory_runs_out},
       {"host opened again", test_host_opened_again},
       CU_TEST_INFO_NULL};

@@ -19,15 +19,6 @@ static void empty_work(void) {
   CU_ASSERT_EQUAL(system(command), 0);
 }
 
-static int count_problems(void) {
-  int count = 0;
-  DIR *listing = opendir(work);
-  for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-    count += strstr(entry->d_name, "step-") != NULL;
-  closedir(listing);
-  return count;
-}
-
 /* Every number of the bodies after `steps` steps. */
 static double *run_scene(scene *scene, int steps, int *count) {
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(scene->world, NULL), ODE_MLCP_OK);
@@ -102,7 +93,7 @@ static void expect_dump_of(const char *name) {
   for (int i = 0; i < n_names; i++) {
     mlcp_stored stored;
     const mlcp_stored *seen = &captured.problems[i];
-    snprintf(path, sizeof path, "%s/%s", work, names[i]);
+    snprintf(path, sizeof path, "%s/%.79s", work, names[i]);
     bool read = mlcp_folder_read(path, &memory_from_malloc, &stored, message,
                                  sizeof message);
     if (!read) printf("\n  %s\n", message);
@@ -135,58 +126,6 @@ static void test_dumps_are_what_was_solved(void) {
   expect_dump_of("spider-settled");
   expect_dump_of("grasp-settled");
   expect_dump_of("pit-40-moving");
-}
-
-/* Worlds are counted as they are attached, and all but the first of a program have
- * their number in the names. */
-static void test_worlds_are_told_apart(void) {
-  scene *scenes[2];
-  long numbers[2] = {0};
-  for (int i = 0; i < 2; i++) {
-    scenes[i] = scene_wall(1);
-    CU_ASSERT_EQUAL(ode_mlcp_attach(scenes[i]->world, NULL), ODE_MLCP_OK);
-  }
-  for (int i = 0; i < 2; i++) {
-    CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_ALL), ODE_MLCP_OK);
-    scene_step(scenes[i], dWorldStep, 0.01);
-    ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
-    DIR *listing = opendir(work);
-    for (struct dirent *found; (found = readdir(listing)) != NULL;)
-      if (found->d_name[0] != '.')
-        CU_ASSERT_EQUAL(sscanf(found->d_name, "world-%ld-", &numbers[i]), 1);
-    closedir(listing);
-    empty_work();
-  }
-  CU_ASSERT(numbers[0] > 1);
-  CU_ASSERT_EQUAL(numbers[1], numbers[0] + 1);
-  for (int i = 0; i < 2; i++) scene_destroy(scenes[i]);
-}
-
-static void test_newest_stay(void) {
-  int count;
-  CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_ALL), ODE_MLCP_OK);
-  free(run_scene(scene_wall(1), 130, &count));
-  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
-  CU_ASSERT_EQUAL(count_problems(), 100);
-  empty_work();
-}
-
-static void test_degraded_is_against_the_tolerance(void) {
-  int count;
-  CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_DEGRADED), ODE_MLCP_OK);
-  free(run_scene(scene_stack(3, 1), 10, &count));
-  CU_ASSERT_EQUAL(count_problems(), 0);
-
-  scene *stack = scene_stack(3, 1);
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.tolerance = 1e-300; // below rounding: everything falls short
-  CU_ASSERT_EQUAL(ode_mlcp_attach(stack->world, &options), ODE_MLCP_OK);
-  for (int i = 0; i < 3; i++) scene_step(stack, dWorldStep, 0.01);
-  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_DEGRADED);
-  CU_ASSERT(count_problems() >= 2);
-  scene_destroy(stack);
-  empty_work();
 }
 
 /* First rows of joints as an observer is told them, [component][joint]. */
@@ -305,10 +244,6 @@ int main(void) {
   const CU_TestInfo tests[] = {
       {"results do not change", test_results_do_not_change},
       {"dumps are what was solved", test_dumps_are_what_was_solved},
-      {"worlds are told apart", test_worlds_are_told_apart},
-      {"the newest stay", test_newest_stay},
-      {"degraded is against the tolerance",
-       test_degraded_is_against_the_tolerance},
       {"observers find joints", test_observers_find_joints},
       {"bad folders", test_bad_folders},
       CU_TEST_INFO_NULL};
