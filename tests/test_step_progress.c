@@ -1,5 +1,5 @@
-/* A step that takes long says so while it goes on, through the host's message
- * handler; how often is limited, and nothing of it bears on what is computed. */
+/* A step that took long says so, through the host's message handler, the first time, the
+ * 10th, the 100th ..; nothing of it bears on what is computed. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ static void hear(int number, const char *format, va_list arguments) {
   char line[200];
   (void)number;
   vsnprintf(line, sizeof line, format, arguments);
-  if (strstr(line, " s so far") == NULL && strstr(line, "took") == NULL) return;
+  if (strstr(line, "took") == NULL) return;
   strcpy(last_line, line);
   n_lines++;
 }
@@ -51,8 +51,7 @@ static void test_a_slow_step_tells(void) {
   pause_us = 1100000;
   dWorldStep(world, 0.01);
   CU_ASSERT_EQUAL(n_lines, 1);
-  CU_ASSERT(strstr(last_line, "step 2 ") != NULL);
-  CU_ASSERT(strstr(last_line, "1 bodies and 1 joints") != NULL);
+  CU_ASSERT(strstr(last_line, "step 2: took") != NULL);
   for (int i = 0; i < 3; i++) dWorldStep(world, 0.01);
   CU_ASSERT_EQUAL(n_lines, 1);
 
@@ -74,7 +73,7 @@ static void test_lines_are_few(void) {
     pause_us = 1050000;
     dWorldStep(world, 0.01);
   }
-  CU_ASSERT(n_lines >= 1 && n_lines <= 2);
+  CU_ASSERT_EQUAL(n_lines, 1);
   dWorldDestroy(world);
 }
 

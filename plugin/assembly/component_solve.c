@@ -8,7 +8,6 @@
 #include "assembly/position_projection.h"
 #include "common/clock.h"
 #include "common/minmax.h"
-#include "common/progress.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp.h"
 
@@ -19,9 +18,9 @@ static bool has_velocities(const solver_report *solve) {
 
 /* Solve the component's own problem, or a projection's (`moves_only`), which is not
  * counted. */
-static solver_report solve_once(assembly *a, component_problem *c,
-                                const mlcp_problem *problem, bool moves_only,
-                                const mlcp_solution *solution) {
+static solver_report solve_problem(assembly *a, component_problem *c,
+                                   const mlcp_problem *problem, bool moves_only,
+                                   const mlcp_solution *solution) {
   const ode_mlcp_options *given = a->request.options;
   const double *guess = moves_only ? NULL : c->guess;
   solver_options options;
@@ -34,7 +33,6 @@ static solver_report solve_once(assembly *a, component_problem *c,
   options.precise = a->request.second_order;
   options.all_or_nothing = a->request.replaced;
 
-  progress_tick();
   double start = seconds_now();
   solver_report report =
       solver_solve(a->solver, problem, &options, guess, solution);
@@ -151,7 +149,7 @@ bool component_solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
   if (c->overlap) a->n_fallbacks += leave_out(c, false);
-  solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
+  solver_report solve = solve_problem(a, c, &c->problem, false, &c->solution);
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
   while (
@@ -159,7 +157,7 @@ bool component_solve(assembly *a, component_problem *c) {
       (has_velocities(&solve) && corrections_pop(a, c) &&
        leave_out(c, false))) {
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
-    solve = solve_once(a, c, &c->problem, false, &c->solution);
+    solve = solve_problem(a, c, &c->problem, false, &c->solution);
   }
 
   const mlcp_problem *problem = &c->problem;
@@ -196,7 +194,7 @@ bool component_project(assembly *a, component_problem *c) {
     return outcome_no_memory(c->out);
   if (projection.problem.n_rows == 0) return true;
   solver_report solve =
-      solve_once(a, c, &projection.problem, true, &projection.solution);
+      solve_problem(a, c, &projection.problem, true, &projection.solution);
   if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
   /* one that is left out leaves all that it was to undo */
   if (!isfinite(solve.residual)) solve.residual = 1;

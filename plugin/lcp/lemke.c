@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/arena.h"
-#include "common/progress.h"
 #include "lcp/lemke_factor.h"
 
 enum {
@@ -433,7 +432,6 @@ static path_end follow_path(core *c, int left) {
   int earlier_open = -1;
 
   while (c->report->pivots < max_pivots) {
-    progress_tick();
     find_direction(c, entering);
     int at = ratio_test(c);
     bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;

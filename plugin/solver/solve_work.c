@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/progress.h"
-
 static bool take_rows(solve_work *work, double **rows) {
   size_t n = by_fours((size_t)work->box.n_rows);
   if (!ARENA_TAKE(&work->arena, *rows, n)) return false;
@@ -56,7 +54,6 @@ void solve_work_set_cost(solve_work *work) {
 }
 
 bool solve_work_spend(solve_work *work, double cost) {
-  progress_tick();
   if (work->spent + cost > work->budget) return false;
   work->spent += cost;
   return true;

@@ -12,7 +12,6 @@
 
 #include "common/clock.h"
 #include "common/minmax.h"
-#include "common/progress.h"
 #include "common/sized.h"
 #include "common/traps.h"
 #include "common/vec3.h"
@@ -135,6 +134,7 @@ typedef enum warning_kind {
   WARNING_LEFT_OUT,
   WARNING_NESTED,
   WARNING_LEFT,
+  WARNING_SLOW,
   N_WARNINGS
 } warning_kind;
 
@@ -183,9 +183,6 @@ typedef struct world_stepper {
   long steps;
   ode_mlcp_report report;
   long warnings[N_WARNINGS];
-  double last_progress; /* s, on the clock: when the last line of it was said */
-  double progress_gap;  /* s, to the next */
-  bool told_progress;   /* in this step */
 } world_stepper;
 
 static atomic_long n_worlds_attached;
@@ -228,49 +225,6 @@ static void release_states(world_stepper *stepper, bool lent_alone) {
   }
 }
 
-/* --- progress ---------------------------------------------------------------- */
-
-typedef struct solve_watch {
-  world_stepper *stepper;
-  const dStepperIsland *islands;
-  size_t n_islands;
-} solve_watch;
-
-/* The clock decides on nothing but words: one of a step that takes longer than a
- * second, and then after twice the time each, up to a minute.
- * @param solving  NULL: the step is at its end */
-static void say_progress(world_stepper *stepper, const solve_watch *solving) {
-  const double SLOW_STEP = 1, LONGEST_GAP = 60; /* s */
-  double now = seconds_now(), taken = now - stepper->start_seconds;
-  unsigned n_bodies = 0, n_joints = 0;
-  if (taken < SLOW_STEP || now - stepper->last_progress < stepper->progress_gap)
-    return;
-  stepper->last_progress = now;
-  stepper->progress_gap =
-      fmin(fmax(2 * stepper->progress_gap, SLOW_STEP), LONGEST_GAP);
-  stepper->told_progress = true;
-  if (solving == NULL) {
-    dMessage(0, "ode-mlcp: step %ld took %.1f s", stepper->steps + 1, taken);
-    return;
-  }
-  for (size_t i = 0; i < solving->n_islands; i++) {
-    n_bodies += solving->islands[i].bodies_count;
-    n_joints += solving->islands[i].joints_count;
-  }
-  dMessage(0,
-           "ode-mlcp: step %ld has taken %.1f s so far: solving for %u bodies "
-           "and %u joints",
-           stepper->steps + 1, taken, n_bodies, n_joints);
-}
-
-static void tick(void *context) {
-  const solve_watch *watch = context;
-  /* else another thread is speaking */
-  if (pthread_mutex_trylock(&watch->stepper->lock) != 0) return;
-  say_progress(watch->stepper, watch);
-  pthread_mutex_unlock(&watch->stepper->lock);
-}
-
 /* --- the phases of a step ---------------------------------------------------- */
 
 /* Schemes with events look for themselves where they can ask for contacts. */
@@ -304,7 +258,6 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   if (++stepper->under_way > 1) return 0; /* the other one's results are here */
   follow_fork(&stepper->threads, world);
   stepper->start_seconds = seconds_now();
-  stepper->told_progress = false;
   /* a margin of 0 is the host's own: what overlaps */
   const contact_request request = {
       .world = world,
@@ -389,11 +342,8 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
     clear_joints(joints, &islands[i]);
     joints += islands[i].joints_count;
   }
-  solve_watch watch = {stepper, islands, n_islands};
-  progress_watch outer = progress_set_watch((progress_watch){tick, &watch});
   bool solved =
       stepper->scheme->solve(taken, &step) && check_results(stepper, &step);
-  progress_set_watch(outer);
   give_state_back(stepper, taken);
   result->n_entries = step.remembered.n_entries;
   if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;
@@ -621,7 +571,13 @@ static void warn(world_stepper *stepper, warning_kind kind, const char *what,
 }
 
 static void give_warnings(world_stepper *stepper) {
+  const double SLOW_STEP = 1; /* s */
   ode_mlcp_report *report = &stepper->report;
+  char detail[80];
+  if (report->step_seconds > SLOW_STEP) {
+    snprintf(detail, sizeof detail, "%.1f s", report->step_seconds);
+    warn(stepper, WARNING_SLOW, "took", detail);
+  }
   if (stepper->left) {
     warn(stepper, WARNING_LEFT, "left by a callback",
          "longjmp or an exception; what was moved until then stays so");
@@ -629,16 +585,16 @@ static void give_warnings(world_stepper *stepper) {
   }
   if (!report->taken) {
     /* the host's own memory may have run out before it asked us anything */
-    const char *detail = "memory ran out";
+    const char *why = "memory ran out";
     if (!stepper->prepared && stepper->contacts.list.message[0] != '\0')
-      detail = stepper->contacts.list.message;
+      why = stepper->contacts.list.message;
     for (size_t i = stepper->n_islands; i-- > 0;)
       if (stepper->islands[i].out.message[0] != '\0')
-        detail = stepper->islands[i].out.message;
+        why = stepper->islands[i].out.message;
     if (report->refused)
-      warn(stepper, WARNING_REFUSED, "refused, nothing was changed", detail);
+      warn(stepper, WARNING_REFUSED, "refused, nothing was changed", why);
     else
-      warn(stepper, WARNING_FAILED, "failed, nothing was changed", detail);
+      warn(stepper, WARNING_FAILED, "failed, nothing was changed", why);
     return;
   }
   for (size_t i = 0; i < stepper->n_islands; i++)
@@ -647,7 +603,6 @@ static void give_warnings(world_stepper *stepper) {
       break;
     }
   if (report->degraded > 0) {
-    char detail[80];
     /* projections are problems as well */
     snprintf(detail, sizeof detail, "%d of %d problems, residual %.3g",
              report->degraded, report->solves + report->pushes,
@@ -675,7 +630,6 @@ static void stepper_end(void *context, dWorldID world, int taken) {
     /* nothing of it comes back: what was borrowed is half-written */
     taken = 0;
     stepper->under_way = 1;
-    progress_set_watch((progress_watch){0});
     contact_source_end_hiding(&stepper->contacts);
     release_states(stepper, true);
   }
@@ -687,7 +641,6 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   }
   memset(report, 0, sizeof *report);
   report->struct_size = sizeof *report;
-  if (!stepper->told_progress) say_progress(stepper, NULL);
   stepper->steps++;
   if (!stepper->begun) {
     stepper->n_islands = 0;
