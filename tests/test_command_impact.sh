@@ -115,7 +115,7 @@ Jn|Jn.mtx:2: the matrix is 2 x 2, expected is any x 3|2 2 1 0 0 1
 Jt|3 x 3, expected is 2 x 3 or 4 x 3|3 3 1 0 0 0 1 0 0 0 1
 mu|mu.mtx:2: the matrix is 3 x 1, expected is 2 x 1|3 1 1 1 1
 mu|mu must be >= 0|2 1 1 -1
-v|v.mtx:4: 'nan' is not a finite number (expected is 3 x 1)|3 1 1 nan 1
+v|v.mtx:4: 'nan' is not a finite number|3 1 1 nan 1
 v|v.mtx:4: the file ends where a number is expected|3 1 1 2
 FILES
 rm block/Jt.mtx

@@ -213,9 +213,8 @@ check "help: options" grep -q -e "--tolerance T" out
 
 # a folder whose two rows ask one velocity for 1 and for -1
 mkdir apart
-printf '{"format": "ode-mlcp problem 2", "bodies": 1, "rows": 2,
- "frictions": 0, "pairs": 0, "velocity_floor": 0.1}\n' >apart/problem.json
 real="coordinate real general"
+matrix apart/velocity_floor.mtx "$real" "1 1 1" "1 1 0.1"
 for name in M Minv; do
   matrix apart/$name.mtx "$real" "6 6 6" "1 1 1" "2 2 1" "3 3 1" "4 4 1" \
     "5 5 1" "6 6 1"
@@ -322,7 +321,7 @@ check "a folder's path that is too long: does not start" [ ! -s out ]
 cp -r problems/step-000130-island-001-part-01 spoilt
 echo "oops" >spoilt/J.mtx
 refused "spoilt folder" "spoilt/J.mtx:1: the first line" spoilt
-rm spoilt/problem.json
-refused "folder without a description" "spoilt/problem.json: No such" spoilt
+rm spoilt/velocity_floor.mtx
+refused "folder in pieces" "spoilt/velocity_floor.mtx: No such" spoilt
 
 finish

@@ -124,7 +124,6 @@ static void test_bad_files(void) {
     CU_ASSERT_FALSE(reads(bad[k].text, 2, 2, NULL, message));
     CU_ASSERT_PTR_NOT_NULL(strstr(message, place));
     CU_ASSERT_PTR_NOT_NULL(strstr(message, bad[k].word));
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "expected is 2 x 2"));
     if (strstr(message, place) == NULL || strstr(message, bad[k].word) == NULL)
       printf("  %zu: %s\n", k, message);
   }

@@ -56,18 +56,6 @@ static void print_shape(char text[40], int n_rows, int n_columns) {
   snprintf(text, 40, "%s x %s", square ? "n" : rows, square ? "n" : columns);
 }
 
-/* Ends a message with the shape expected, if any. @return false */
-static bool name_shape(reader *r, const char *before, int n_rows, int n_columns,
-                       const char *behind) {
-  char shape[40];
-  size_t used = strnlen(r->message, r->message_size);
-  print_shape(shape, n_rows, n_columns);
-  if (n_rows != MATRIX_MARKET_ANY || n_columns != MATRIX_MARKET_ANY)
-    snprintf(r->message + used, r->message_size - used, "%sexpected is %s%s",
-             before, shape, behind);
-  return false;
-}
-
 /* ---- words ------------------------------------------------------------- */
 
 static int next_character(reader *r) {
@@ -211,8 +199,10 @@ static bool check_shape(reader *r, int n_rows, int n_columns) {
   r->matrix->n_rows = r->lies ? r->n_columns : r->n_rows;
   r->matrix->n_columns = r->lies ? 1 : r->n_columns;
   if (fits || r->lies) return true;
-  complain(r, r->line, "the matrix is %d x %d", r->n_rows, r->n_columns);
-  return name_shape(r, ", ", n_rows, n_columns, "");
+  char shape[40];
+  print_shape(shape, n_rows, n_columns);
+  return complain(r, r->line, "the matrix is %d x %d, expected is %s",
+                  r->n_rows, r->n_columns, shape);
 }
 
 /* ---- the entries ------------------------------------------------------- */
@@ -295,14 +285,13 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
   r.message[0] = '\0';
   memset(matrix, 0, sizeof *matrix);
   r.file = fopen(path, "r");
-  bool headed = r.file != NULL ? read_banner(&r) && read_sizes(&r)
-                               : complain(&r, 0, "%s", strerror(errno));
-  bool fits = !headed || check_shape(&r, n_rows, n_columns);
-  bool read = headed && fits &&
+  if (r.file == NULL) return complain(&r, 0, "%s", strerror(errno));
+  bool read = read_banner(&r) && read_sizes(&r) &&
+              check_shape(&r, n_rows, n_columns) &&
               (r.coordinate ? read_coordinates(&r) : read_array(&r)) &&
               read_end(&r, false);
-  if (r.file != NULL) fclose(r.file);
-  return read || (fits && name_shape(&r, " (", n_rows, n_columns, ")"));
+  fclose(r.file);
+  return read;
 }
 
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {

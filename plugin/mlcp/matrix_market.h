@@ -38,8 +38,8 @@ enum { MATRIX_MARKET_ANY = -1, MATRIX_MARKET_SQUARE = -2 };
  * @param matrix   out: release it with matrix_market_release, also after a
  *                 failure
  * @param message  [message_size] out: empty, or one line that names the file,
- *                 where it makes sense the line, what is wrong and the shape
- *                 expected ("M.mtx:7: 'nan' is not a finite number")
+ *                 where it makes sense the line, and what is wrong
+ *                 ("M.mtx:7: 'nan' is not a finite number")
  * @return false: cannot be read, malformed, truncated, too long, a number that
  *         is not finite, an index out of range, another shape, or no memory
  */

@@ -11,9 +11,10 @@
 #include "common/number.h"
 #include "mlcp/matrix_market.h"
 
-#define FORMAT "ode-mlcp problem 2"
+#define FORMAT "ode-mlcp problem 3"
 
-/* The files in the order in which they are read. */
+/* The files in the order in which they are written and read. The last one says that all
+ * are there. */
 enum {
   MASS,
   INVERSE,
@@ -24,16 +25,18 @@ enum {
   FRICTIONS,
   PAIRS,
   GUESS,
+  FLOOR,
   N_FILES
 };
 static const struct {
   const char *name;
-  char rows;   /* one for each of 6 bodies, rows, frictions, pairs */
+  char rows;   /* one for each of 6 bodies, rows, frictions, pairs; '1': one */
   int columns; /* 0: 6 bodies */
-} files[N_FILES] = {
-    {"M.mtx", 'b', 0},         {"Minv.mtx", 'b', 0},   {"v_free.mtx", 'b', 1},
-    {"rows.mtx", 'r', 5},      {"bounds.mtx", 'r', 2}, {"J.mtx", 'r', 0},
-    {"frictions.mtx", 'f', 7}, {"pairs.mtx", 'p', 2},  {"guess.mtx", 'r', 1}};
+} files[N_FILES] = {{"M.mtx", 'b', 0},         {"Minv.mtx", 'b', 0},
+                    {"v_free.mtx", 'b', 1},    {"rows.mtx", 'r', 5},
+                    {"bounds.mtx", 'r', 2},    {"J.mtx", 'r', 0},
+                    {"frictions.mtx", 'f', 7}, {"pairs.mtx", 'p', 2},
+                    {"guess.mtx", 'r', 1},     {"velocity_floor.mtx", '1', 1}};
 
 static const char description[] = "problem.json";
 
@@ -42,7 +45,7 @@ typedef struct folder {
   const memory_source *source;
   const mlcp_problem *problem;
   const double *guess;
-  matrix_market matrix; /* the file in hand */
+  matrix_market matrices[N_FILES];
   char file[MLCP_FOLDER_PATH];
   char *message;
   size_t message_size;
@@ -68,7 +71,8 @@ static bool name_file(folder *f, const char *name) {
 
 bool mlcp_folder_is_there(const char *path) {
   char file[MLCP_FOLDER_PATH];
-  return mlcp_folder_file(path, description, file) && access(file, F_OK) == 0;
+  return mlcp_folder_file(path, files[FLOOR].name, file) &&
+         access(file, F_OK) == 0;
 }
 
 size_t mlcp_folder_size(const char *path) {
@@ -105,19 +109,29 @@ typedef struct place {
   int base, most;
 } place;
 
-static int rows_of(const folder *f, int file) {
+/* How many there are of what has rows in a file; -1: not known yet. */
+static const int *count_of(const folder *f, int file) {
+  static const int one = 1;
   const mlcp_problem *p = f->problem;
   switch (files[file].rows) {
-    case 'b': return 6 * p->n_bodies;
-    case 'r': return p->n_rows;
-    case 'f': return p->n_frictions;
-    default: return p->n_pairs;
+    case 'b': return &p->n_bodies;
+    case 'r': return &p->n_rows;
+    case 'f': return &p->n_frictions;
+    case 'p': return &p->n_pairs;
+    default: return &one;
   }
 }
 
+static int rows_of(const folder *f, int file) {
+  int count = *count_of(f, file);
+  if (count < 0) return MATRIX_MARKET_ANY;
+  return files[file].rows == 'b' ? 6 * count : count;
+}
+
 static int columns_of(const folder *f, int file) {
-  return files[file].columns == 0 ? 6 * f->problem->n_bodies
-                                  : files[file].columns;
+  if (files[file].columns > 0) return files[file].columns;
+  int n_bodies = f->problem->n_bodies;
+  return n_bodies < 0 ? MATRIX_MARKET_SQUARE : 6 * n_bodies;
 }
 
 static place place_in_rows(const mlcp_problem *p, const mlcp_row *row,
@@ -166,6 +180,7 @@ static place place_of(const folder *f, int file, int row, int column) {
       break;
     case FRICTIONS: return place_in_frictions(p, &p->frictions[row], column);
     case PAIRS: at = &p->pairs[row].u[column]; break;
+    case FLOOR: at = &p->velocity_floor; break;
     default: at = f->guess != NULL ? &f->guess[row] : NULL;
   }
   return (place){.number = at};
@@ -176,7 +191,7 @@ static place place_of(const folder *f, int file, int row, int column) {
 /* Entries from a column on, as many as are side by side, that are there and that have
  * bits: of bounds and guesses an entry of 0 is one. @return false without memory */
 static bool add_entries(folder *f, int file, int row, int first, int count) {
-  matrix_market *m = &f->matrix;
+  matrix_market *m = &f->matrices[file];
   for (int column = first; column < first + count; column++) {
     place at = place_of(f, file, row, column);
     if (at.number == NULL && at.whole == NULL) continue;
@@ -191,10 +206,9 @@ static bool add_entries(folder *f, int file, int row, int first, int count) {
 }
 
 static bool write_file(folder *f, int file) {
-  matrix_market *m = &f->matrix;
+  matrix_market *m = &f->matrices[file];
   m->n_rows = rows_of(f, file);
   m->n_columns = columns_of(f, file);
-  m->n_entries = 0;
   if (!name_file(f, files[file].name)) return false;
   for (int row = 0; row < m->n_rows; row++)
     for (int side = 0; side < 2; side++) {
@@ -226,15 +240,18 @@ static bool write_description(folder *f, const mlcp_note notes[], int n_notes) {
   FILE *out = fopen(f->file, "w");
   if (out == NULL) return complain(f, strerror(errno));
   fputs("{\n  \"format\": \"" FORMAT "\",\n", out);
-  fprintf(out,
-          "  \"bodies\": %d,\n  \"rows\": %d,\n  \"frictions\": %d,\n"
-          "  \"pairs\": %d,\n",
-          p->n_bodies, p->n_rows, p->n_frictions, p->n_pairs);
+  fprintf(out, "  \"bodies\": %d,\n  \"rows\": %d,\n  \"frictions\": %d,\n",
+          p->n_bodies, p->n_rows, p->n_frictions);
   for (int i = 0; i < n_notes; i++) print_note(out, &notes[i]);
-  fprintf(out, "  \"velocity_floor\": %.17g\n}\n", p->velocity_floor);
+  fprintf(out, "  \"pairs\": %d\n}\n", p->n_pairs);
   bool failed = ferror(out) != 0;
   if (fclose(out) != 0) failed = true;
   return !failed || complain(f, strerror(errno));
+}
+
+static void release_matrices(folder *f) {
+  for (int i = 0; i < N_FILES; i++)
+    matrix_market_release(&f->matrices[i], f->source);
 }
 
 static folder start(const char *path, const memory_source *source,
@@ -260,96 +277,13 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
   if (mkdir(path, 0777) != 0 && errno != EEXIST)
     return complain(&f, strerror(errno));
   char file[MLCP_FOLDER_PATH];
-  if (mlcp_folder_file(path, description, file)) unlink(file);
-  bool written = true;
+  if (mlcp_folder_file(path, files[FLOOR].name, file)) unlink(file);
+  bool written = write_description(&f, notes, n_notes);
   for (int i = 0; i < N_FILES && written; i++) written = write_file(&f, i);
-  written = written && write_description(&f, notes, n_notes);
-  matrix_market_release(&f.matrix, source);
+  release_matrices(&f);
   // a disk that is full should not fill with pieces
   if (!written) remove_files(path);
   return written;
-}
-
-/* ---- the description ------------------------------------------------------------ */
-
-/* The value of `"name":` in an object's text; NULL where there is none. */
-static const char *value_of(const char *text, const char *name) {
-  size_t length = strlen(name);
-  for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
-    if (at == text || at[-1] != '"' || at[length] != '"') continue;
-    const char *colon = at + length + 1 + strspn(at + length + 1, " \t\r\n");
-    if (*colon == ':') return colon + 1 + strspn(colon + 1, " \t\r\n");
-  }
-  return NULL;
-}
-
-static bool complain_of_value(const folder *f, const char *text,
-                              const char *value, const char *what) {
-  int line = 1;
-  for (; text < value; text++) line += *text == '\n';
-  snprintf(f->message, f->message_size, "%s:%d: %s", f->file, line, what);
-  return false;
-}
-
-/* A number of the description; NAN: it is none. */
-static double number_at(const char *value) {
-  size_t length = strcspn(value, " \t\r\n,}");
-  char *end;
-  double number = strtod(value, &end);
-  // strtod knows more than JSON: hexadecimal, inf, nan
-  bool plain = length > 0 && strspn(value, "+-.0123456789eE") == length;
-  return plain && end == value + length ? number : NAN;
-}
-
-/* All of the file, 64 KB at most, and whether it is an object. */
-static bool read_text(folder *f, char text[1 << 16]) {
-  if (!name_file(f, description)) return false;
-  FILE *file = fopen(f->file, "r");
-  if (file == NULL) return complain(f, strerror(errno));
-  size_t length = fread(text, 1, (1 << 16) - 1, file);
-  bool failed = ferror(file) != 0;
-  fclose(file);
-  if (failed) return complain(f, strerror(errno));
-  while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL) length--;
-  text[length] = '\0';
-  return (length > 1 && text[strspn(text, " \t\r\n")] == '{' &&
-          text[length - 1] == '}') ||
-         complain(f, "no object in braces of at most 64 KB");
-}
-
-/* Members may stand in any order among others. */
-static bool read_description(folder *f, int counts[4], double *floor_of) {
-  static const char *const names[] = {"bodies", "rows", "frictions", "pairs",
-                                      "velocity_floor"};
-  char text[1 << 16];
-  if (!read_text(f, text)) return false;
-  const char *format = value_of(text, "format");
-  if (format == NULL) return complain(f, "no \"format\": \"" FORMAT "\"");
-  if (strncmp(format, "\"" FORMAT "\"", sizeof FORMAT + 1) != 0)
-    return complain_of_value(f, text, format,
-                             "the format is not \"" FORMAT "\"");
-  // no memory is taken for what the files cannot hold
-  double size = (double)mlcp_folder_size(f->path);
-  for (int i = 0; i < 5; i++) {
-    char what[100];
-    const char *value = value_of(text, names[i]);
-    snprintf(what, sizeof what, "%s is missing", names[i]);
-    if (value == NULL) return complain(f, what);
-    double number = number_at(value);
-    bool whole = number >= 0 && number <= 100e6 && number == floor(number);
-    if (i < 4 ? !whole : !(number > 0 && isfinite(number))) {
-      snprintf(what, sizeof what, "%s is not a %s", names[i],
-               i < 4 ? "whole number from 0 to 100 million" : "number above 0");
-      return complain_of_value(f, text, value, what);
-    }
-    if (i < 4 && number > size)
-      return complain_of_value(f, text, value, "more than the files can hold");
-    if (i < 4)
-      counts[i] = (int)number;
-    else
-      *floor_of = number;
-  }
-  return true;
 }
 
 /* ---- reading -------------------------------------------------------------------- */
@@ -369,17 +303,31 @@ static bool add_whole(const folder *f, const matrix_market_entry *entry,
   return complain(f, what);
 }
 
-/* Puts every entry in its place: first a negative zero, which added to gives each
- * number all its bits, its sign too. */
-static bool read_file(folder *f, int file) {
-  matrix_market_release(&f->matrix, f->source);
+/* A file, and how many there are of what has rows in it, in `sizes`. */
+static bool read_file(folder *f, int file, mlcp_problem *sizes) {
+  matrix_market *m = &f->matrices[file];
+  f->problem = sizes;
   if (!name_file(f, files[file].name) ||
       !matrix_market_read(f->file, rows_of(f, file), columns_of(f, file), false,
-                          f->source, &f->matrix, f->message, f->message_size))
+                          f->source, m, f->message, f->message_size))
     return false;
+  int *count = (int *)count_of(f, file); // of `sizes`, which is ours to write
+  if (*count < 0) *count = m->n_rows / (files[file].rows == 'b' ? 6 : 1);
+  if (m->n_rows != rows_of(f, file))
+    return complain(f, "not six rows for every body");
+  // no memory is taken for what the files cannot hold
+  return (size_t)m->n_rows <= mlcp_folder_size(f->path) ||
+         complain(f, "more rows than the files can hold");
+}
+
+/* Puts every entry in its place: first a negative zero, which added to gives each
+ * number all its bits, its sign too. */
+static bool place_entries(folder *f, int file) {
+  const matrix_market *m = &f->matrices[file];
+  if (!name_file(f, files[file].name)) return false;
   for (int pass = 0; pass < 2; pass++)
-    for (size_t k = 0; k < f->matrix.n_entries; k++) {
-      const matrix_market_entry *entry = &f->matrix.entries[k];
+    for (size_t k = 0; k < m->n_entries; k++) {
+      const matrix_market_entry *entry = &m->entries[k];
       place at = place_of(f, file, entry->row, entry->column);
       // what is read is the stored problem's, this function's to write
       double *to = (double *)at.number;
@@ -398,16 +346,13 @@ static bool read_file(folder *f, int file) {
 }
 
 static bool read_folder(folder *f, mlcp_stored *stored) {
-  int counts[4];
-  double floor_of;
-  if (!read_description(f, counts, &floor_of)) return false;
-  mlcp_problem sizes = {.n_bodies = counts[0],
-                        .n_rows = counts[1],
-                        .n_frictions = counts[2],
-                        .n_pairs = counts[3],
-                        .velocity_floor = floor_of};
+  mlcp_problem sizes = {
+      .n_bodies = -1, .n_rows = -1, .n_frictions = -1, .n_pairs = -1};
+  for (int i = 0; i < N_FILES; i++)
+    if (!read_file(f, i, &sizes)) return false;
   if (!mlcp_stored_reserve(stored, f->source, &sizes))
     return complain(f, "no memory");
+  f->problem = &stored->problem;
   f->guess = stored->guess;
   for (int r = 0; r < sizes.n_rows; r++) {
     mlcp_row *row = &stored->rows[r];
@@ -420,7 +365,7 @@ static bool read_folder(folder *f, mlcp_stored *stored) {
     set->normal = set->first_row = set->first_pair = -1;
   }
   for (int i = 0; i < N_FILES; i++)
-    if (!read_file(f, i)) return false;
+    if (!place_entries(f, i)) return false;
   // the problem as a whole, once every file is
   char what[200];
   if (mlcp_check(&stored->problem, what, sizeof what)) return true;
@@ -436,6 +381,6 @@ bool mlcp_folder_read(const char *path, const memory_source *source,
   folder f = start(path, source, &stored->problem, stored->guess, message,
                    message_size);
   bool read = read_folder(&f, stored);
-  matrix_market_release(&f.matrix, source);
+  release_matrices(&f);
   return read;
 }

@@ -1,5 +1,5 @@
-/* A mixed LCP as a folder: Matrix Market files and a description, problem.json.
- * Every number keeps all its bits. docs/solve.md shows shapes and units.
+/* A mixed LCP as a folder: Matrix Market files, and a description for whoever looks at
+ * it, problem.json. Every number keeps all its bits. docs/solve.md shows shapes and units.
  *
  * The numbers of bodies and rows in the files begin at 1; 0 stands for none. */
 #ifndef ODE_MLCP_MLCP_MLCP_FOLDER_H
@@ -18,8 +18,8 @@ typedef struct mlcp_note {
 
 /**
  * Write `problem` (which passes mlcp_check) into the folder `path`, which is
- * made where it is missing; its description is written last, so that a folder
- * without one is not whole.
+ * made where it is missing; velocity_floor.mtx is written last, so that a folder
+ * without it is not whole.
  *
  * @param guess    [n_rows] or NULL
  * @param notes    [n_notes]
@@ -41,14 +41,14 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
 bool mlcp_folder_read(const char *path, const memory_source *source,
                       mlcp_stored *stored, char *message, size_t message_size);
 
-/** True if `path` holds a description. */
+/** True if `path` holds a whole problem. */
 bool mlcp_folder_is_there(const char *path);
 
 /** Bytes of its files. */
 size_t mlcp_folder_size(const char *path);
 
 /** Remove the files that mlcp_folder_write makes, and the folder if it is empty
- *  then. A folder without a description is left alone. */
+ *  then. A folder that is not whole is left alone. */
 void mlcp_folder_remove(const char *path);
 
 /** Longest path of a file in a folder:
