@@ -24,6 +24,19 @@
 /** True if the wide variants run on this machine. */
 bool six_is_wide(void);
 
+/** A function of both variants of a kernel with the same parameters, which `gives` a
+ *  value, by `return`, or does not; `scope` is static or extern. */
+#define IN_BOTH_WIDTHS(scope, type, name, parameters, gives, kernel,           \
+                       arguments)                                              \
+  WIDE static type name##_wide parameters { gives kernel arguments; }          \
+  scope type name parameters {                                                 \
+    if (six_is_wide()) {                                                       \
+      gives name##_wide arguments;                                             \
+    } else {                                                                   \
+      gives kernel arguments;                                                  \
+    }                                                                          \
+  }
+
 /** Set by tests that compare the two; false otherwise. */
 extern bool six_forbid_wide;
 

@@ -1,10 +1,10 @@
 #include "lcp/lemke.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/minmax.h"
 #include "lcp/lemke_factor.h"
 
 enum {
@@ -126,11 +126,6 @@ static void add_column(const core *c, int variable, double factor, double y[]) {
          e++)
       y[p->row[e]] -= factor * p->value[e];
   }
-}
-
-/* In (0.5, 1.5), spread evenly, the same on every run. */
-static double spread(int i) {
-  return 0.5 + (double)((uint32_t)i * 2654435761u >> 8) / 16777216.0;
 }
 
 /* ---- the basis --------------------------------------------------------- */

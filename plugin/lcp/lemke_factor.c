@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/minmax.h"
 
 /* Less of a column's largest entry than this is what rounding leaves of it. */
 static const double dependent_share = 1e-11;
@@ -49,11 +50,6 @@ static double largest(const double values[], int count) {
   double most = 0;
   for (int i = 0; i < count; i++) most = fmax(most, fabs(values[i]));
   return most;
-}
-
-/* In (0.5, 1.5), spread evenly, the same on every run. */
-static double spread(int i) {
-  return 0.5 + (double)((unsigned)i * 2654435761u >> 8) / 16777216.0;
 }
 
 /* An exactly singular matrix stops the elimination at the first dependent column. A

@@ -123,30 +123,14 @@ KERNEL void find_rates(const mlcp_problem *problem, const double v[],
   }
 }
 
-WIDE static void add_impulses_wide(const mlcp_problem *problem,
-                                   const double p[], double impulses[]) {
-  add_impulses(problem, p, impulses);
-}
+IN_BOTH_WIDTHS(extern, void, mlcp_impulses,
+               (const mlcp_problem *problem, const double p[],
+                double impulses[]),
+               , add_impulses, (problem, p, impulses))
 
-WIDE static void find_rates_wide(const mlcp_problem *problem, const double v[],
-                                 double Jv[]) {
-  find_rates(problem, v, Jv);
-}
-
-void mlcp_impulses(const mlcp_problem *problem, const double p[],
-                   double impulses[]) {
-  if (six_is_wide())
-    add_impulses_wide(problem, p, impulses);
-  else
-    add_impulses(problem, p, impulses);
-}
-
-void mlcp_rates(const mlcp_problem *problem, const double v[], double Jv[]) {
-  if (six_is_wide())
-    find_rates_wide(problem, v, Jv);
-  else
-    find_rates(problem, v, Jv);
-}
+IN_BOTH_WIDTHS(extern, void, mlcp_rates,
+               (const mlcp_problem *problem, const double v[], double Jv[]), ,
+               find_rates, (problem, v, Jv))
 
 void mlcp_respond(const mlcp_problem *problem, const double from[],
                   double v[]) {

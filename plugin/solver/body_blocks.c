@@ -484,11 +484,12 @@ KERNEL void solve_all(const body_blocks *blocks, double x[]) {
     memcpy(x + 6 * blocks->order[k], y + 6 * k, sizeof(double) * 6);
 }
 
-WIDE static bool factor_wide(body_blocks *blocks) { return factor_all(blocks); }
+IN_BOTH_WIDTHS(static, bool, factor_any, (body_blocks * blocks), return,
+               factor_all, (blocks))
 
-WIDE static void solve_wide(const body_blocks *blocks, double x[]) {
-  solve_all(blocks, x);
-}
+IN_BOTH_WIDTHS(extern, void, body_blocks_solve,
+               (const body_blocks *blocks, double x[]), , solve_all,
+               (blocks, x))
 
 bool body_blocks_factor(body_blocks *blocks, bool *anew) {
   double *values = blocks->values;
@@ -500,7 +501,7 @@ bool body_blocks_factor(body_blocks *blocks, bool *anew) {
   blocks->values = blocks->last;
   blocks->last = values;
   memcpy(blocks->diagonal, values, size);
-  blocks->known = six_is_wide() ? factor_wide(blocks) : factor_all(blocks);
+  blocks->known = factor_any(blocks);
   return blocks->known;
 }
 
@@ -513,11 +514,4 @@ int body_blocks_sign(const body_blocks *blocks) {
       if (swapped != negative) sign = -sign;
     }
   return sign;
-}
-
-void body_blocks_solve(const body_blocks *blocks, double x[]) {
-  if (six_is_wide())
-    solve_wide(blocks, x);
-  else
-    solve_all(blocks, x);
 }

@@ -70,16 +70,8 @@ KERNEL void project(const box_problem *box, double p[]) {
   }
 }
 
-WIDE static void project_wide(const box_problem *box, double p[]) {
-  project(box, p);
-}
-
-void box_project(const box_problem *box, double p[]) {
-  if (six_is_wide())
-    project_wide(box, p);
-  else
-    project(box, p);
-}
+IN_BOTH_WIDTHS(extern, void, box_project, (const box_problem *box, double p[]),
+               , project, (box, p))
 
 KERNEL double residual(const box_problem *box, const double p[],
                        const double w[]) {
@@ -98,15 +90,9 @@ KERNEL double residual(const box_problem *box, const double p[],
                                 : INFINITY; // where one is a NAN
 }
 
-WIDE static double residual_wide(const box_problem *box, const double p[],
-                                 const double w[]) {
-  return residual(box, p, w);
-}
-
-double box_residual(const box_problem *box, const double p[],
-                    const double w[]) {
-  return six_is_wide() ? residual_wide(box, p, w) : residual(box, p, w);
-}
+IN_BOTH_WIDTHS(extern, double, box_residual,
+               (const box_problem *box, const double p[], const double w[]),
+               return, residual, (box, p, w))
 
 double box_softness(const box_problem *box, int row, double prox) {
   const double regular = 1e-12;

@@ -386,9 +386,8 @@ KERNEL void measure_graph_edges(box_problem *box) {
   }
 }
 
-WIDE static void measure_graph_edges_wide(box_problem *box) {
-  measure_graph_edges(box);
-}
+IN_BOTH_WIDTHS(static, void, measure_edges, (box_problem * box), ,
+               measure_graph_edges, (box))
 
 /* ---- memory -------------------------------------------------------------- */
 
@@ -458,10 +457,7 @@ box_status box_build(box_problem *box, arena *arena,
   put_graph_edges(&b);
   put_end(box);
   box->symmetric_mass = masses_are_symmetric(problem);
-  if (six_is_wide())
-    measure_graph_edges_wide(box);
-  else
-    measure_graph_edges(box);
+  measure_edges(box);
   box->scale = mlcp_velocity_scale(problem);
   box->relaxation = 0;
   mlcp_fixed_impulses(problem, box->of_rows);

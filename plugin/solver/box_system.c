@@ -176,18 +176,10 @@ KERNEL void assemble(body_blocks *blocks, const box_problem *box,
   }
 }
 
-WIDE static void assemble_wide(body_blocks *blocks, const box_problem *box,
-                               const box_weights *weights) {
-  assemble(blocks, box, weights);
-}
-
-static void assemble_any(body_blocks *blocks, const box_problem *box,
-                         const box_weights *weights) {
-  if (six_is_wide())
-    assemble_wide(blocks, box, weights);
-  else
-    assemble(blocks, box, weights);
-}
+IN_BOTH_WIDTHS(static, void, assemble_any,
+               (body_blocks * blocks, const box_problem *box,
+                const box_weights *weights),
+               , assemble, (blocks, box, weights))
 
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
                        const box_weights *weights, bool symmetric, bool *anew) {
@@ -225,19 +217,10 @@ KERNEL void weigh_rows(const box_problem *box, const box_weights *weights,
         *(const four *)(weights->cross + r) * four_at(x, box->other_of + r);
 }
 
-WIDE static void weigh_rows_wide(const box_problem *box,
-                                 const box_weights *weights, const double x[],
-                                 double y[]) {
-  weigh_rows(box, weights, x, y);
-}
-
-void box_system_weigh(const box_problem *box, const box_weights *weights,
-                      const double x[], double y[]) {
-  if (six_is_wide())
-    weigh_rows_wide(box, weights, x, y);
-  else
-    weigh_rows(box, weights, x, y);
-}
+IN_BOTH_WIDTHS(extern, void, box_system_weigh,
+               (const box_problem *box, const box_weights *weights,
+                const double x[], double y[]),
+               , weigh_rows, (box, weights, x, y))
 
 void box_system_answer(const box_problem *box, const box_weights *weights,
                        const double r[], const double dv[], double dp[],

@@ -354,13 +354,9 @@ KERNEL double run_pass(interior *in, pass_kind kind, const pass *of) {
   return 0;
 }
 
-WIDE static double run_pass_wide(interior *in, pass_kind kind, const pass *of) {
-  return run_pass(in, kind, of);
-}
-
-static double run_pass_any(interior *in, pass_kind kind, const pass *of) {
-  return six_is_wide() ? run_pass_wide(in, kind, of) : run_pass(in, kind, of);
-}
+IN_BOTH_WIDTHS(static, double, run_pass_any,
+               (interior * in, pass_kind kind, const pass *of), return,
+               run_pass, (in, kind, of))
 
 /* The mean s y in units after a step; 0 when no row has a limit. */
 static double mean_product(interior *in, const double step[N_WAYS]) {

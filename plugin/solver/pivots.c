@@ -15,7 +15,6 @@
 #include "solver/pivots.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "common/minmax.h"
@@ -78,11 +77,6 @@ bool pivots_reserve(solve_work *work) {
          c < box->graph_edges[e].end_cluster; c++)
       s->graph_edge_of[c] = e;
   return true;
-}
-
-/* In (0.5, 1.5), spread evenly, the same on every run. */
-static double spread(int i) {
-  return 0.5 + (double)((uint32_t)i * 2654435761u >> 8) / 16777216.0;
 }
 
 /* ---- H with the changes since its factorisation -------------------------- */
@@ -221,24 +215,18 @@ KERNEL void run_pass(path *c, pass_kind pass, double length) {
   }
 }
 
-WIDE static void run_pass_wide(path *c, pass_kind pass, double length) {
-  run_pass(c, pass, length);
-}
-
-static void run_pass_any(path *c, pass_kind pass, double length) {
-  if (six_is_wide())
-    run_pass_wide(c, pass, length);
-  else
-    run_pass(c, pass, length);
-}
+IN_BOTH_WIDTHS(static, void, run_pass_any,
+               (path * c, pass_kind pass, double length), , run_pass,
+               (c, pass, length))
 
 /* A limit is known by twice its row, and one more for the high one. */
-KERNEL int nearest_limit(path *c) {
+KERNEL int find_nearest(path *c) {
   double longest = find_limits(c);
   return longest < INFINITY ? choose_limit(c, longest) : -1;
 }
 
-WIDE static int nearest_limit_wide(path *c) { return nearest_limit(c); }
+IN_BOTH_WIDTHS(static, int, nearest_limit, (path * c), return, find_nearest,
+               (c))
 
 /* ---- the point ----------------------------------------------------------- */
 
@@ -321,7 +309,7 @@ static int state_at(const path *c, int row, bool high) {
 
 /* The limit that is met first, as nearest_limit has it, and how far it is. */
 static int first_limit(path *c, double *length) {
-  int which = six_is_wide() ? nearest_limit_wide(c) : nearest_limit(c);
+  int which = nearest_limit(c);
   int row = which / 2, at = 2 * (row / 4) + which % 2;
   *length = which < 0
                 ? INFINITY
