@@ -574,14 +574,14 @@ static void test_bad_input(void) {
   dContact contact = contact_at(0, 0, 0, 0, 0, 1, 0.5);
   contact.geom.depth = NAN;
   touch(&contact, body, 0); /* bodies and joints are numbered together */
-  refuses(NULL, 0, "contact joint 2: depth is nan");
+  refuses(NULL, 0, "a contact of bodies 1 and 0: depth is nan");
   dJointGroupEmpty(contacts);
   contact.geom.depth = 0;
   contact.surface.mu = NAN;
   dGeomID sphere = dCreateSphere(0, 1);
   dGeomSetBody(sphere, body);
   contact.geom.g1 = sphere;
-  refuses(&contact, 1, "contact 1: mu is nan");
+  refuses(&contact, 1, "a contact of bodies 1 and 0: mu is nan");
   refuses(&contact, -1, "");
   refuses(NULL, 1, "");
 

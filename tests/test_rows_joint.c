@@ -192,9 +192,9 @@ static void test_rows_keep_momentum(void) {
 }
 
 static double gap_of_stop(dJointID joint, host_stop *stop) {
-  host_joint_stop stops[dStepperJointStopsMax];
+  host_stop stops[dStepperJointStopsMax];
   CU_ASSERT_EQUAL_FATAL(host_joint_read_stops(joint, false, stops), 1);
-  *stop = stops[0].row;
+  *stop = stops[0];
   return stop->gap;
 }
 
@@ -488,10 +488,10 @@ static void test_a_turn_counts_from_the_nearer_stop(void) {
     }
     dJointSetHingeParam(hinge, dParamLoStop, -2.9);
     dJointSetHingeParam(hinge, dParamHiStop, 0.5);
-    host_joint_stop stops[dStepperJointStopsMax];
+    host_stop stops[dStepperJointStopsMax];
     CU_ASSERT_EQUAL_FATAL(host_joint_read_stops(hinge, false, stops), 2);
     for (int k = 0; k < 2; k++)
-      CU_ASSERT_DOUBLE_EQUAL(stops[k].row.gap, gaps[i][k], tolerance);
+      CU_ASSERT_DOUBLE_EQUAL(stops[k].gap, gaps[i][k], tolerance);
     dWorldDestroy(world);
   }
 }
@@ -510,10 +510,10 @@ static void test_a_slider_has_no_turns(void) {
     int past = dJointGetSliderPosition(slider) > 0; /* number of its stop */
     dJointSetSliderParam(slider, dParamLoStop, -5);
     dJointSetSliderParam(slider, dParamHiStop, 5);
-    host_joint_stop stops[dStepperJointStopsMax];
+    host_stop stops[dStepperJointStopsMax];
     CU_ASSERT_EQUAL_FATAL(host_joint_read_stops(slider, false, stops), 2);
-    CU_ASSERT_DOUBLE_EQUAL(stops[past].row.gap, -0.01, tolerance);
-    CU_ASSERT_DOUBLE_EQUAL(stops[1 - past].row.gap, 10.01, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(stops[past].gap, -0.01, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(stops[1 - past].gap, 10.01, tolerance);
     dWorldDestroy(world);
   }
 }

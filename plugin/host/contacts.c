@@ -193,12 +193,11 @@ void host_contact_jacobian(double J[2][6], const host_contact *contact,
   vec3_cross(J[1] + 3, axis, contact->arm[1]);
 }
 
-void host_contact_find_soft(host_contact *contact, const host_body bodies[],
-                            double world_cfm, double step_size) {
+void host_contact_find_soft(host_contact *contact, const double J[2][6],
+                            const host_body bodies[], double world_cfm,
+                            double step_size) {
   bool softer = contact->surface.cfm > world_cfm; /* NAN: no */
   double cfm = isnan(contact->surface.cfm) ? world_cfm : contact->surface.cfm;
-  double J[2][6];
-  host_contact_jacobian(J, contact, contact->normal);
   bool swings = host_row_gives_way(bodies, contact->body, J, cfm, step_size);
   contact->soft = softer || swings;
   contact->stiff = softer && !swings;

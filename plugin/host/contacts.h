@@ -59,12 +59,13 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
                   const int body[2], const host_body bodies[],
                   const char **bad_name, double *bad_value);
 
-/** Find whether a contact's normal row is a spring: softer than the world's rows,
+/** Find whether a contact's normal row, or a stop's, is a spring: softer than the world's rows,
  *  or so soft that it gives way more than the bodies do (cfm / h more than
  *  J M^-1 J'), which then swing on it instead of creeping back. A spring that
  *  gives way less is stiff. */
-void host_contact_find_soft(host_contact *contact, const host_body bodies[],
-                            double world_cfm, double step_size);
+void host_contact_find_soft(host_contact *contact, const double J[2][6],
+                            const host_body bodies[], double world_cfm,
+                            double step_size);
 
 /** True if two contacts of the same bodies differ in nothing but their depth
  *  and less than 1e-4 m (on small arms: of the arm) of their position. */

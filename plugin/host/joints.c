@@ -301,31 +301,31 @@ bool host_joint_read_free(host_joint_rows *joint, dJointID id, double step_size,
   return read;
 }
 
-static void count_from_nearer(host_joint_stop *low, host_joint_stop *high) {
-  double past = -fmin(low->row.gap, high->row.gap);
-  host_joint_stop *near = low->row.gap > high->row.gap ? low : high;
-  host_joint_stop *far = near == low ? high : low;
-  if (!near->turns || !(past > 0) || !(2 * M_PI - near->row.gap < past)) return;
-  near->row.gap -= 2 * M_PI;
-  far->row.gap += 2 * M_PI;
+static void count_from_nearer(host_stop *low, host_stop *high) {
+  double past = -fmin(low->gap, high->gap);
+  host_stop *near = low->gap > high->gap ? low : high;
+  host_stop *far = near == low ? high : low;
+  if (!near->turns || !(past > 0) || !(2 * M_PI - near->gap < past)) return;
+  near->gap -= 2 * M_PI;
+  far->gap += 2 * M_PI;
 }
 
-int host_joint_read_stops(dJointID id, bool open, host_joint_stop stops[]) {
+int host_joint_read_stops(dJointID id, bool open, host_stop stops[]) {
   dStepperJointStop given[dStepperJointStopsMax];
   int n_given = dJointGetStepperAxisStops(id, given), n = 0;
   dReal of_world = dWorldGetCFM(world_of(id));
   for (int i = 0; i < n_given; i++) {
     if (open && !(given[i].gap > 0)) continue;
-    host_joint_stop *stop = &stops[n++];
-    *stop = (host_joint_stop){.row = {.gap = given[i].gap,
-                                      .cfm = host_cfm(given[i].cfm, of_world),
-                                      .bounce = given[i].bounce,
-                                      .number = given[i].number},
-                              .erp = open ? NAN : given[i].erp,
-                              .turns = given[i].turns};
-    real_read(stop->row.J[0], given[i].J[0], 12);
-    act_at_anchor(id, stop->row.J);
-    if (!open && n > 1 && stop[-1].row.number / 2 == stop->row.number / 2)
+    host_stop *stop = &stops[n++];
+    *stop = (host_stop){.gap = given[i].gap,
+                        .erp = open ? NAN : given[i].erp,
+                        .cfm = host_cfm(given[i].cfm, of_world),
+                        .bounce = given[i].bounce,
+                        .number = given[i].number,
+                        .turns = given[i].turns};
+    real_read(stop->J[0], given[i].J[0], 12);
+    act_at_anchor(id, stop->J);
+    if (!open && n > 1 && stop[-1].number / 2 == stop->number / 2)
       count_from_nearer(stop - 1, stop);
   }
   return n_given < 0 ? -1 : n;

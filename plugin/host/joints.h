@@ -16,12 +16,15 @@ typedef struct host_rows {
   double force[2][6]; /* that the joint adds to its bodies */
 } host_rows;
 
-/** As the host's dStepperJointStop, in double. */
+/** A stop of a joint as a gap, reached or not: as the host's dStepperJointStop, in
+ *  double. */
 typedef struct host_stop {
   double J[2][6]; /* J v is the rate of the gap */
-  double gap;     /* m or rad */
-  double cfm, bounce;
+  double gap;     /* m or rad; less than 0 past the stop */
+  double erp, cfm, bounce;
   int number; /* within its joint, below dStepperJointStopsMax */
+  bool turns; /* the gap is an angle: what a whole turn adds to it is the same
+                 pose */
 } host_stop;
 
 /** A joint read at the bodies' present poses. */
@@ -58,14 +61,6 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
 bool host_joint_read_free(host_joint_rows *joint, dJointID id, double step_size,
                           double erp);
 
-/** A stop of a joint as a gap, reached or not. */
-typedef struct host_joint_stop {
-  host_stop row; /* its gap is less than 0 past the stop */
-  double erp;    /* of the stop */
-  bool turns; /* the gap is an angle: what a whole turn adds to it is the same
-                 pose */
-} host_joint_stop;
-
 /**
  * Read all stops of a joint but those of an axis that is locked. The host measures
  * angles within half a turn: one that is past a stop is counted from the nearer
@@ -75,7 +70,7 @@ typedef struct host_joint_stop {
  * @param stops  room for dStepperJointStopsMax
  * @return their number, or -1 where memory ran out.
  */
-int host_joint_read_stops(dJointID id, bool open, host_joint_stop stops[]);
+int host_joint_read_stops(dJointID id, bool open, host_stop stops[]);
 
 /** Read with an ERP of 1 in all rows, those of stops and suspensions, which keep
  *  one of their own, too: a row's correction is then minus its position error

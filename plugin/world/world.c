@@ -142,48 +142,49 @@ static world_contact *next_contact(world_reader *r) {
   return contact;
 }
 
-/* The name of a contact in a message. */
-typedef struct contact_name {
-  const char *kind;
-  unsigned long number;
-} contact_name;
-
 /* ERP over the step, by CFM, is the stiffness of a spring. It is that of the
  * host's step in any part of one: springs do not stiffen where a step is cut. */
 static double share_of_step(const world_reader *r) {
   return r->step_size / r->world->settings.step_size;
 }
 
-static void keep_spring(const world_reader *r, host_surface *surface) {
-  double share = share_of_step(r);
-  if (share == 1) return;
-  if (isnan(surface->erp)) surface->erp = r->world->erp;
-  surface->erp *= share;
+static void weaken_spring(const world_reader *r, host_contact *point) {
+  double share = share_of_step(r), *erp = &point->surface.erp;
+  if (!point->soft || share == 1) return;
+  if (isnan(*erp)) *erp = r->world->erp;
+  *erp *= share;
+}
+
+/* Whether a contact or stop with the normal row J is one. */
+static void find_spring(const world_reader *r, host_contact *point,
+                        const double J[2][6]) {
+  const world_snapshot *world = r->world;
+  host_contact_find_soft(point, J, world->bodies, world->cfm,
+                         world->settings.step_size);
+  weaken_spring(r, point);
 }
 
 /* @return false where the step cannot be taken; *usable says whether the contact
  *         is one. */
 static bool read_contact(world_reader *r, world_contact *contact,
                          const dContact *given, bool reversed,
-                         const int body[2], contact_name name, bool *usable) {
+                         const int body[2], bool *usable) {
   const world_snapshot *world = r->world;
   const char *bad_name;
-  double bad_value;
+  double bad_value, J[2][6];
   host_contact_verdict verdict =
       host_contact_read(&contact->point, given, reversed, body, world->bodies,
                         &bad_name, &bad_value);
   if (verdict == CONTACT_USABLE) {
-    host_contact_find_soft(&contact->point, world->bodies, world->cfm,
-                           world->settings.step_size);
-    if (contact->point.soft) keep_spring(r, &contact->point.surface);
+    host_contact_jacobian(J, &contact->point, contact->point.normal);
+    find_spring(r, &contact->point, J);
   }
   *usable = verdict == CONTACT_USABLE &&
             !(world->settings.instant && contact->point.gap > HAIR_BESIDE);
   if (verdict == CONTACT_BAD_VALUE)
-    return outcome_fail(r->out, "%s %lu: %s is %g (bodies %lu and %lu)",
-                        name.kind, name.number, bad_name, bad_value,
+    return outcome_fail(r->out, "a contact of bodies %lu and %lu: %s is %g",
                         world_serial(world, body[0]),
-                        world_serial(world, body[1]));
+                        world_serial(world, body[1]), bad_name, bad_value);
   if (verdict == CONTACT_NO_NORMAL) {
     r->out->report.contacts_dropped++;
     snprintf(r->out->warning, sizeof r->out->warning,
@@ -210,14 +211,13 @@ static bool keeps(const world_snapshot *world) {
 static bool read_contact_joint(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
-  contact_name name = {"contact joint", dJointGetSerial(joint->id)};
   const source_contact *listed =
-      contact_source_find(world->settings.contacts, name.number);
+      contact_source_find(world->settings.contacts, dJointGetSerial(joint->id));
   if (listed != NULL && listed->covered) return true;
   world_contact *contact = next_contact(r);
   bool reversed = dJointGetBody(joint->id, 0) == NULL, usable;
   if (!read_contact(r, contact, dJointGetStepperContact(joint->id), reversed,
-                    joint->body, name, &usable))
+                    joint->body, &usable))
     return false;
   if (!usable) return true;
   contact->joint = j;
@@ -235,35 +235,29 @@ static bool stop_is_finite(const host_stop *stop) {
 
 /* No joint turns by half a turn within a step: an angle is counted on from the
  * step's start, or a lone stop near half a turn is passed (tests/test_step_stops.c). */
-static void unwrap_stop(const world_reader *r, int j, host_joint_stop *stop) {
+static void unwrap_stop(const world_reader *r, int j, host_stop *stop) {
   if (r->home == NULL || !stop->turns) return;
   const world_joint *joint = &r->home->joints[j];
   for (int i = joint->first_stop; i < joint->first_stop + joint->n_stops; i++) {
     const host_stop *start = &r->home->contacts.stops[i];
-    if (start->number != stop->row.number) continue;
-    double turns = nearbyint((start->gap - stop->row.gap) / (2 * M_PI));
-    stop->row.gap += 2 * M_PI * turns;
+    if (start->number != stop->number) continue;
+    double turns = nearbyint((start->gap - stop->gap) / (2 * M_PI));
+    stop->gap += 2 * M_PI * turns;
   }
-}
-
-/* @return how many, -1 where memory ran out. */
-static int find_stops(const world_reader *r, int j, host_joint_stop found[]) {
-  bool all = r->world->settings.stops;
-  int n = host_joint_read_stops(r->world->joints[j].id, !all, found);
-  for (int i = 0; i < n && all; i++) unwrap_stop(r, j, &found[i]);
-  return n;
 }
 
 /* Stops with a value that is no number are left to the host's rows, which name
  * it once the stop is reached. */
 static bool read_stops(world_reader *r, int j) {
-  host_joint_stop found[dStepperJointStopsMax];
+  host_stop found[dStepperJointStopsMax];
   world_joint *joint = &r->world->joints[j];
-  int count = find_stops(r, j, found);
+  bool all = r->world->settings.stops;
+  int count = host_joint_read_stops(joint->id, !all, found);
   if (count < 0) return outcome_no_memory(r->out);
   joint->first_stop = r->n_stops;
   for (int i = 0; i < count; i++) {
-    const host_stop *stop = &found[i].row;
+    host_stop *stop = &found[i];
+    if (all) unwrap_stop(r, j, stop);
     if (!stop_is_finite(stop)) continue;
     r->stops[r->n_stops] = *stop;
     world_contact *contact = next_contact(r);
@@ -272,14 +266,9 @@ static bool read_stops(world_reader *r, int j) {
     memcpy(contact->point.body, joint->body, sizeof contact->point.body);
     contact->point.surface.bounces = stop->bounce > 0;
     contact->point.surface.bounce = stop->bounce;
-    contact->point.surface.erp = found[i].erp;
+    contact->point.surface.erp = stop->erp;
     contact->point.surface.cfm = stop->cfm;
-    bool softer = stop->cfm > r->world->cfm;
-    bool swings = host_row_gives_way(r->world->bodies, joint->body, stop->J,
-                                     stop->cfm, r->world->settings.step_size);
-    contact->point.soft = softer || swings;
-    contact->point.stiff = softer && !swings;
-    if (contact->point.soft) keep_spring(r, &contact->point.surface);
+    find_spring(r, &contact->point, stop->J);
     contact->joint = j;
     contact->stop = r->n_stops++;
     contact->active = false;
@@ -399,10 +388,8 @@ static bool read_list(world_reader *r, const source_contact list[], int n) {
         (!world_is_dynamic(world, body[0]) &&
          !world_is_dynamic(world, body[1])))
       continue;
-    contact_name name = {"contact", (unsigned long)i + 1};
     world_contact *contact = next_contact(r);
-    if (!read_contact(r, contact, &list[i].contact, reversed, body, name,
-                      &usable))
+    if (!read_contact(r, contact, &list[i].contact, reversed, body, &usable))
       return false;
     if (!usable) continue;
     take_source(contact, &list[i], reversed);
@@ -452,7 +439,7 @@ static void freeze_contact(world_reader *r, int j) {
     contact->joint = j;
     r->world->joints[j].contact = r->world->contacts.n;
   }
-  if (point->soft) keep_spring(r, &point->surface);
+  weaken_spring(r, point);
   host_contact_jacobian(J, point, point->normal);
   for (int side = 0; side < 2; side++) {
     int b = point->body[side];
@@ -778,9 +765,16 @@ static bool read_moved(world_reader *r) {
           outcome_no_memory(r->out));
 }
 
-static bool read_at(world_reader *r) {
-  world_snapshot *world = r->world;
-  const world_snapshot *home = r->home;
+static bool read_at(world_snapshot *world, const world_snapshot *home,
+                    const world_pose poses[], double step_size, double margin,
+                    bool errors, outcome *out) {
+  world_reader r = {.world = world,
+                    .home = home,
+                    .poses = poses,
+                    .errors = errors,
+                    .step_size = step_size,
+                    .margin = margin,
+                    .out = out};
   host_place *places;
   const arena memory = world->arena;
   const ode_mlcp_contact_list list = world->list;
@@ -789,7 +783,7 @@ static bool read_at(world_reader *r) {
   world->list = list;
   world->arena.source = &home->settings.pool->source;
   world->settings.measure = false;
-  if (r->errors) {
+  if (errors) {
     world->settings.contacts = NULL;
     world->settings.margin = 0;
     world->settings.stops = false;
@@ -797,36 +791,24 @@ static bool read_at(world_reader *r) {
   }
   arena_start(&world->arena);
   if (!ARENA_TAKE(&world->arena, places, home->n_bodies))
-    return outcome_no_memory(r->out);
-  if (!check_poses(home, r->poses, r->out)) return false;
-  world_place(home, r->poses, places, r->errors);
-  bool read = read_moved(r);
-  world_put_back(home, places, r->errors);
+    return outcome_no_memory(out);
+  if (!check_poses(home, poses, out)) return false;
+  world_place(home, poses, places, errors);
+  bool read = read_moved(&r);
+  world_put_back(home, places, errors);
   return read;
 }
 
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    const world_pose poses[], double step_size, double margin,
                    outcome *out) {
-  world_reader r = {.world = world,
-                    .home = home,
-                    .poses = poses,
-                    .step_size = step_size,
-                    .margin = margin,
-                    .out = out};
-  return read_at(&r);
+  return read_at(world, home, poses, step_size, margin, false, out);
 }
 
 bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
                           const world_pose poses[], double step_size,
                           outcome *out) {
-  world_reader r = {.world = world,
-                    .home = home,
-                    .poses = poses,
-                    .errors = true,
-                    .step_size = step_size,
-                    .out = out};
-  return read_at(&r);
+  return read_at(world, home, poses, step_size, 0, true, out);
 }
 
 /* --- a world as one island -------------------------------------------------- */
