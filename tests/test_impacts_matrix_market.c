@@ -26,7 +26,7 @@ static bool reads(const char *text, int n_rows, int n_columns, double dense[],
   bool read = matrix_market_read(path, n_rows, n_columns, false,
                                  &memory_from_malloc, &matrix, message, 200);
   if (read && dense != NULL) matrix_market_to_dense(&matrix, dense);
-  matrix_market_release(&matrix, &memory_from_malloc);
+  matrix_market_release(&matrix);
   return read;
 }
 
@@ -175,7 +175,7 @@ static void test_binary_files(void) {
     fclose(file);
     CU_ASSERT_FALSE(matrix_market_read(path, 1, 1, false, &memory_from_malloc,
                                        &matrix, message, sizeof message));
-    matrix_market_release(&matrix, &memory_from_malloc);
+    matrix_market_release(&matrix);
     CU_ASSERT_PTR_NOT_NULL(strstr(message, "a zero byte"));
   }
 }
@@ -211,7 +211,7 @@ static void test_what_is_written_is_read(void) {
                                      &matrix, message, sizeof message));
   matrix_market_to_dense(&matrix, B);
   CU_ASSERT_EQUAL(memcmp(A, B, sizeof A), 0);
-  matrix_market_release(&matrix, &memory_from_malloc);
+  matrix_market_release(&matrix);
 }
 
 static void *no_memory(void *context, size_t size) {
@@ -234,7 +234,7 @@ static void test_no_memory(void) {
     char message[200];
     bool read = matrix_market_read(path, 3, 1, false, &source, &matrix, message,
                                    sizeof message);
-    matrix_market_release(&matrix, &source);
+    matrix_market_release(&matrix);
     CU_ASSERT_EQUAL(read, left >= 0);
     if (!read) CU_ASSERT_PTR_NOT_NULL(strstr(message, "memory"));
   }

@@ -41,7 +41,7 @@ static bool read_array(const char *folder, const char *file, bool infinite,
       read = false;
     }
   }
-  matrix_market_release(&matrix, &memory_from_malloc);
+  matrix_market_release(&matrix);
   return read;
 }
 

@@ -10,21 +10,6 @@
 
 static const memory_source *const source = &memory_from_malloc;
 
-static bool reserve(solve_input *input, int n, size_t n_entries) {
-  size_t doubles = n_entries + (size_t)n;
-  size_t ints = n_entries + (size_t)n + 1;
-  double *memory = memory_block_reserve(
-      &input->block, source, doubles * sizeof(double) + ints * sizeof(int), 1);
-  if (memory == NULL) return false;
-  int *numbers = (int *)(memory + doubles);
-  input->lcp = (lemke_problem){.n = n,
-                               .q = memory,
-                               .value = memory + n,
-                               .column_start = numbers,
-                               .row = numbers + n + 1};
-  return true;
-}
-
 /* Entries in the order of their columns, and in a column of the file. */
 static void sort_by_column(const matrix_market *matrix, int start[], int row[],
                            double value[]) {
@@ -73,22 +58,21 @@ static int add_up(int n, int start[], int row[], double value[], int seen[],
 static bool fill_lcp(solve_input *input, const matrix_market *M,
                      const matrix_market *q, const char *M_path,
                      const char *q_path, char message[SOLVE_MESSAGE]) {
-  int n = M->n_rows;
-  memory_block seen_block = {NULL, 0};
-  int *seen =
-      memory_block_reserve(&seen_block, source, (size_t)n, sizeof *seen);
-  if (seen == NULL || !reserve(input, n, M->n_entries)) {
+  int n = M->n_rows, column = 0, *seen, *start, *row;
+  double *value, *sum;
+  arena *arena = &input->arena;
+  arena->source = source;
+  if (!ARENA_TAKE(arena, seen, n) || !ARENA_TAKE(arena, sum, n) ||
+      !ARENA_TAKE(arena, value, M->n_entries) ||
+      !ARENA_TAKE(arena, start, n + 1) ||
+      !ARENA_TAKE(arena, row, M->n_entries)) {
     snprintf(message, SOLVE_MESSAGE, "no memory for %d variables", n);
-    memory_block_release(&seen_block, source);
     return false;
   }
-  // the block behind them is this function's to write
-  int *start = (int *)input->lcp.column_start, *row = (int *)input->lcp.row;
-  double *value = (double *)input->lcp.value, *sum = (double *)input->lcp.q;
-  int column = 0;
+  input->lcp = (lemke_problem){
+      .n = n, .q = sum, .value = value, .column_start = start, .row = row};
   sort_by_column(M, start, row, value);
   int bad = add_up(n, start, row, value, seen, &column);
-  memory_block_release(&seen_block, source);
   if (bad >= 0) {
     snprintf(message, SOLVE_MESSAGE,
              "%s: the entries in row %d, column %d have no finite sum", M_path,
@@ -121,8 +105,8 @@ bool solve_input_read_lcp(solve_input *input, const char *M_path,
          matrix_market_read(q_path, M.n_rows, 1, false, source, &q, message,
                             SOLVE_MESSAGE) &&
          fill_lcp(input, &M, &q, M_path, q_path, message);
-  matrix_market_release(&M, source);
-  matrix_market_release(&q, source);
+  matrix_market_release(&M);
+  matrix_market_release(&q);
   return read;
 }
 
@@ -141,6 +125,6 @@ bool solve_input_read_folder(solve_input *input, const char *path,
 }
 
 void solve_input_close(solve_input *input) {
-  memory_block_release(&input->block, source);
+  arena_release(&input->arena);
   mlcp_stored_release(&input->mlcp);
 }

@@ -13,8 +13,8 @@ enum {
 /** Starts as all zero. */
 typedef struct solve_input {
   bool is_lcp;
-  lemke_problem lcp; /* in `block` */
-  memory_block block;
+  lemke_problem lcp; /* in `arena` */
+  arena arena;
   mlcp_stored mlcp; /* where it is no LCP */
 } solve_input;
 

@@ -208,20 +208,14 @@ static void write_conditions(const contact_space *space, mode *it) {
 /* ---- the table --------------------------------------------------------- */
 
 /* Add the mode behind those that are there. False: no memory. */
-static bool add(contact_modes *modes, const contact_space *space, mode *it,
-                const memory_source *source) {
+static bool add(contact_modes *modes, const contact_space *space, mode *it) {
   size_t n = (size_t)space->n_rows, n_inputs = (size_t)modes->n_inputs;
   size_t place = (size_t)modes->n_modes, next = (size_t)modes->first[place];
-  modes->conditions = memory_block_grow(&modes->condition_block, source,
-                                        (next + MOST_CONDITIONS) * n_inputs,
-                                        sizeof *modes->conditions);
-  modes->impulses =
-      memory_block_grow(&modes->impulse_block, source,
-                        (place + 1) * n * n_inputs, sizeof *modes->impulses);
-  modes->rests = memory_block_grow(&modes->rest_block, source, (place + 1) * n,
-                                   sizeof *modes->rests);
-  if (modes->conditions == NULL || modes->impulses == NULL ||
-      modes->rests == NULL)
+  memory_pool *pool = &modes->pool;
+  if (!POOL_GROW(pool, modes->conditions,
+                 (next + MOST_CONDITIONS) * n_inputs) ||
+      !POOL_GROW(pool, modes->impulses, (place + 1) * n * n_inputs) ||
+      !POOL_GROW(pool, modes->rests, (place + 1) * n))
     return false;
   it->conditions = &modes->conditions[next * n_inputs];
   write_conditions(space, it);
@@ -246,9 +240,8 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
   if (count == 0) return ODE_MLCP_IMPACT_TOO_MANY_MODES;
   modes->n_inputs = space->n_rows + space->n_contacts;
   modes->is_whole = true;
-  modes->first = memory_block_reserve(&modes->first_block, source,
-                                      (size_t)count + 1, sizeof *modes->first);
-  bool ready = modes->first != NULL;
+  memory_pool_open(&modes->pool, source);
+  bool ready = POOL_GROW(&modes->pool, modes->first, count + 1);
   if (ready) modes->first[0] = 0;
   mode it;
   for (int number = 0; number < count && ready; number++) {
@@ -259,17 +252,14 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
       modes->is_whole = false;
       continue;
     }
-    ready = add(modes, space, &it, source);
+    ready = add(modes, space, &it);
   }
-  if (!ready) contact_modes_release(modes, source);
+  if (!ready) contact_modes_release(modes);
   return ready ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_NO_MEMORY;
 }
 
-void contact_modes_release(contact_modes *modes, const memory_source *source) {
-  memory_block_release(&modes->first_block, source);
-  memory_block_release(&modes->condition_block, source);
-  memory_block_release(&modes->impulse_block, source);
-  memory_block_release(&modes->rest_block, source);
+void contact_modes_release(contact_modes *modes) {
+  memory_pool_release(&modes->pool);
   memset(modes, 0, sizeof *modes);
 }
 

@@ -35,7 +35,7 @@ typedef struct contact_modes {
   double *conditions; /* [first[n_modes] x n_inputs] f.y >= -tolerance */
   double *impulses;   /* [n_modes x n_rows x n_inputs] */
   bool *rests;        /* [n_modes x n_rows] the row ends at speed 0 */
-  memory_block first_block, condition_block, impulse_block, rest_block;
+  memory_pool pool;   /* of these */
 } contact_modes;
 
 /** Modes of all contacts together; 0: more than a table may have. A mode's number has a
@@ -48,7 +48,7 @@ int contact_modes_count(const contact_space *space);
 ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
                                            const contact_space *space,
                                            const memory_source *source);
-void contact_modes_release(contact_modes *modes, const memory_source *source);
+void contact_modes_release(contact_modes *modes);
 
 /* A thread's knowledge of what is worth looking at first: of each mode the condition that
  * failed most often in its first steps, four modes side by side. It changes no result. */

@@ -457,7 +457,7 @@ void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
   if (impact == NULL) return;
   memory_source source = impact->source;
   for (int i = 0; i < impact->n_islands && impact->islands != NULL; i++)
-    contact_modes_release(&impact->islands[i].modes, &source);
+    contact_modes_release(&impact->islands[i].modes);
   arena_release(&impact->arena);
   source.release(source.context, impact, sizeof *impact);
 }

@@ -172,10 +172,9 @@ static ode_mlcp_impact_status with_workers(run *shared) {
   int n_workers = shared->options->threads;
   if ((uint64_t)n_workers > n_chunks) n_workers = (int)n_chunks;
 
-  memory_block block = {NULL, 0};
-  worker *workers =
-      memory_block_reserve(&block, source, (size_t)n_workers, sizeof *workers);
-  if (workers == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
+  arena arena = {.source = source};
+  worker *workers;
+  if (!ARENA_TAKE(&arena, workers, n_workers)) return ODE_MLCP_IMPACT_NO_MEMORY;
   memset(workers, 0, (size_t)n_workers * sizeof *workers);
   bool ready = true;
   for (int k = 0; k < n_workers && ready; k++) {
@@ -186,7 +185,7 @@ static ode_mlcp_impact_status with_workers(run *shared) {
   }
   if (ready) sample_all(shared, workers, n_workers);
   for (int k = 0; k < n_workers; k++) impact_sampler_close(&workers[k].sampler);
-  memory_block_release(&block, source);
+  arena_release(&arena);
   if (!ready) return ODE_MLCP_IMPACT_NO_MEMORY;
   return atomic_load(&shared->stopped) ? ODE_MLCP_IMPACT_INTERRUPTED
                                        : ODE_MLCP_IMPACT_DONE;
@@ -206,13 +205,12 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n = (size_t)options->samples;
   status = ODE_MLCP_IMPACT_NO_MEMORY;
-  memory_block block = {NULL, 0};
-  shared.tallies = memory_block_reserve(&block, source, n, sizeof(tally));
-  if (shared.tallies != NULL && make_room(set, source, options->samples)) {
+  arena arena = {.source = source};
+  if (ARENA_TAKE(&arena, shared.tallies, n) && make_room(set, source, options->samples)) {
     memset(shared.tallies, 0, n * sizeof(tally));
     status = with_workers(&shared);
   }
-  memory_block_release(&block, source);
+  arena_release(&arena);
   if (status == ODE_MLCP_IMPACT_NO_MEMORY) ode_mlcp_impact_set_release(set);
   return status;
 }

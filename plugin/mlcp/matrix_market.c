@@ -25,7 +25,6 @@ typedef struct reader {
   bool lies; /* a row where a column is expected */
   int n_rows, n_columns;
   size_t n_listed; /* entries in the file */
-  const memory_source *source;
   matrix_market *matrix;
   char *message;
   size_t message_size;
@@ -207,18 +206,15 @@ static bool check_shape(reader *r, int n_rows, int n_columns) {
 
 /* ---- the entries ------------------------------------------------------- */
 
-bool matrix_market_add(matrix_market *m, const memory_source *source, int row,
-                       int column, double value) {
-  m->entries = memory_block_grow(&m->block, source, m->n_entries + 1,
-                                 sizeof *m->entries);
-  if (m->entries == NULL) return false;
+bool matrix_market_add(matrix_market *m, int row, int column, double value) {
+  if (!POOL_GROW(&m->pool, m->entries, m->n_entries + 1)) return false;
   m->entries[m->n_entries++] = (matrix_market_entry){row, column, value};
   return true;
 }
 
 /* With room as entries come: a file's own count may be a lie. */
 static bool add_entry(reader *r, int row, int column, double value) {
-  return matrix_market_add(r->matrix, r->source, r->lies ? column : row,
+  return matrix_market_add(r->matrix, r->lies ? column : row,
                            r->lies ? row : column, value) ||
          complain(r, 0, "no memory for its entries");
 }
@@ -278,12 +274,12 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
   reader r = {.path = path,
               .line_ends = true,
               .infinite = infinite,
-              .source = source,
               .matrix = matrix,
               .message = message_size > 0 ? message : nothing,
               .message_size = message_size > 0 ? message_size : 1};
   r.message[0] = '\0';
   memset(matrix, 0, sizeof *matrix);
+  memory_pool_open(&matrix->pool, source);
   r.file = fopen(path, "r");
   if (r.file == NULL) return complain(&r, 0, "%s", strerror(errno));
   bool read = read_banner(&r) && read_sizes(&r) &&
@@ -304,8 +300,8 @@ void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {
   }
 }
 
-void matrix_market_release(matrix_market *matrix, const memory_source *source) {
-  memory_block_release(&matrix->block, source);
+void matrix_market_release(matrix_market *matrix) {
+  memory_pool_release(&matrix->pool);
   memset(matrix, 0, sizeof *matrix);
 }
 

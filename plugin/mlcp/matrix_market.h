@@ -21,8 +21,8 @@ typedef struct matrix_market_entry {
 typedef struct matrix_market {
   int n_rows, n_columns;
   size_t n_entries;
-  matrix_market_entry *entries; /* in `block` */
-  memory_block block;
+  matrix_market_entry *entries; /* in `pool` */
+  memory_pool pool;
 } matrix_market;
 
 /** In place of a number of rows or columns: any will do; for columns, as many
@@ -48,15 +48,14 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
                         matrix_market *matrix, char *message,
                         size_t message_size);
 
-/** One more entry.
- *  @return false when memory runs out: the matrix has none any more */
-bool matrix_market_add(matrix_market *m, const memory_source *source, int row,
-                       int column, double value);
+/** One more entry of a matrix whose pool is open.
+ *  @return false when memory runs out */
+bool matrix_market_add(matrix_market *m, int row, int column, double value);
 
 /** Row-major copy, [n_rows x n_columns] out. */
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]);
 
-void matrix_market_release(matrix_market *matrix, const memory_source *source);
+void matrix_market_release(matrix_market *matrix);
 
 /** Write `matrix` as a general coordinate file, with all digits.
  *  @return false, with a message as above, when the file cannot be written */

@@ -199,7 +199,7 @@ static bool add_entries(folder *f, int file, int row, int first, int count) {
     bool zero =
         file != BOUNDS && file != GUESS && value == 0 && !signbit(value);
     if (zero || !isfinite(value)) continue;
-    if (!matrix_market_add(m, f->source, row, column, value))
+    if (!matrix_market_add(m, row, column, value))
       return complain(f, "no memory");
   }
   return true;
@@ -207,6 +207,7 @@ static bool add_entries(folder *f, int file, int row, int first, int count) {
 
 static bool write_file(folder *f, int file) {
   matrix_market *m = &f->matrices[file];
+  memory_pool_open(&m->pool, f->source);
   m->n_rows = rows_of(f, file);
   m->n_columns = columns_of(f, file);
   if (!name_file(f, files[file].name)) return false;
@@ -251,7 +252,7 @@ static bool write_description(folder *f, const mlcp_note notes[], int n_notes) {
 
 static void release_matrices(folder *f) {
   for (int i = 0; i < N_FILES; i++)
-    matrix_market_release(&f->matrices[i], f->source);
+    matrix_market_release(&f->matrices[i]);
 }
 
 static folder start(const char *path, const memory_source *source,

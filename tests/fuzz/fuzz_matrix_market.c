@@ -9,6 +9,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (matrix_market_read(path, MATRIX_MARKET_ANY, MATRIX_MARKET_ANY, false,
                          &memory_from_malloc, &matrix, message, sizeof message))
     matrix_market_write(path, &matrix, message, sizeof message);
-  matrix_market_release(&matrix, &memory_from_malloc);
+  matrix_market_release(&matrix);
   return 0;
 }
