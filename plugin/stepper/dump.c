@@ -39,8 +39,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char folder[MLCP_FOLDER_PATH - 100]; /* room for a name and a file */
 static ode_mlcp_dump_when when;
 
+static memory_pool pool; /* of the queue */
 static waiting *queue;
-static size_t n_queued, queue_room;
+static size_t n_queued;
 
 static written kept[MOST_KEPT]; /* a ring, the oldest first */
 static size_t first_kept, n_kept, bytes_kept;
@@ -60,13 +61,7 @@ static bool is_wanted(const solved_component *solved) {
 
 /* A problem that there is no memory for is left out: the step goes on. */
 static void enqueue(const solved_component *solved) {
-  if (n_queued == queue_room) {
-    size_t room = queue_room > 0 ? 2 * queue_room : 16;
-    waiting *more = realloc(queue, room * sizeof *queue);
-    if (more == NULL) return;
-    queue = more;
-    queue_room = room;
-  }
+  if (!POOL_GROW(&pool, queue, n_queued + 1)) return;
   waiting *to = &queue[n_queued];
   *to = (waiting){.world = solved->world,
                   .island = solved->island,
@@ -184,7 +179,10 @@ static void start_child(void) {
   lock = free_lock;
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, start_child); }
+static void open_queue(void) {
+  memory_pool_open(&pool, source);
+  pthread_atfork(NULL, NULL, start_child);
+}
 
 ode_mlcp_error ode_mlcp_dump(const char *new_folder,
                              ode_mlcp_dump_when new_when) {
@@ -194,7 +192,7 @@ ode_mlcp_error ode_mlcp_dump(const char *new_folder,
       (new_folder[0] == '\0' || strlen(new_folder) >= sizeof folder))
     return ODE_MLCP_BAD_ARGUMENT;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
+  pthread_once(&once, open_queue);
   pthread_mutex_lock(&lock);
   folder[0] = '\0';
   if (new_folder != NULL) strcpy(folder, new_folder);

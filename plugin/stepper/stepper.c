@@ -800,7 +800,7 @@ ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
   world_stepper *stepper;
   ode_mlcp_error error = find_stepper(world, true, true, &stepper);
   if (error != ODE_MLCP_OK) return error;
-  contact_source_forget_function(&stepper->contacts);
+  stepper->contacts.n_found = 0; /* the last step's are another's */
   stepper->contacts.function = function;
   stepper->contacts.context = context;
   return ODE_MLCP_OK;

@@ -267,8 +267,6 @@ void contact_source_forget_step(contact_source *source) {
 }
 
 void contact_source_release(contact_source *source) {
-  contact_source_forget_function(source);
-  contact_source_forget_step(source);
+  inner_contacts_release(&source->inner);
   if (source->made != NULL) dJointGroupDestroy(source->made);
-  source->made = NULL;
 }

@@ -430,12 +430,6 @@ bool contact_source_take_covered(contact_source *source,
   return true;
 }
 
-void contact_source_forget_function(contact_source *source) {
-  inner_contacts_release(&source->inner);
-  source->function = NULL;
-  source->n_found = 0;
-}
-
 bool contact_source_collect(contact_source *source, dWorldID world,
                             double step_size, double margin,
                             ode_mlcp_contact_list *list) {

@@ -129,10 +129,7 @@ typedef struct contact_request {
   void *context;
 } contact_request;
 
-/** Forget the function and all that came of it; the source may be used again. */
-void contact_source_forget_function(contact_source *source);
-
-/** Forget all; may be used again, or its pool be released. */
+/** Before its pool is released. */
 void contact_source_release(contact_source *source);
 
 /**
