@@ -23,10 +23,6 @@ static const char *bad_surface_value(const dSurfaceParameters *s,
     return unknown & INELASTIC ? "unknown mode dContactInelastic"
                                : "unknown mode";
   }
-  if ((s->mode & OPTIONAL) == 0) { /* as in most programs */
-    *value = s->mu;
-    return isnan(s->mu) ? "mu" : NULL;
-  }
   const bool axis_dep = s->mode & dContactAxisDep;
   const struct {
     bool used;

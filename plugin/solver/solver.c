@@ -79,8 +79,7 @@ static void take_guess(solve_work *work, const double guess[]) {
 /* From last step's impulses: by continuation, or, where the two rows of a set share
  * compliance or no row has a limit, by their active set. From nothing a few states are
  * found, those of a wall at its vertex worse than inside. */
-static bool continue_from_guess(solve_work *work, const double guess[]) {
-  (void)guess; // work->p is it
+static bool continue_from_guess(solve_work *work) {
   if (work->n_known == 0 && !solve_work_has_few_limits(work)) return false;
   if (!work->box.crossed && work->box.n_limited > 0)
     return continuation_solve(work);
@@ -89,21 +88,18 @@ static bool continue_from_guess(solve_work *work, const double guess[]) {
 
 /* From nothing: what is hard has limits to change that last step's impulses lie close
  * to, and from nothing the path ends more often, and no later. */
-static bool interior_from_nothing(solve_work *work, const double guess[]) {
-  (void)guess;
+static bool interior_from_nothing(solve_work *work) {
   take_guess(work, NULL);
   return interior_point_solve(work);
 }
 
-static bool curve_from_nothing(solve_work *work, const double guess[]) {
-  (void)guess;
+static bool curve_from_nothing(solve_work *work) {
   take_guess(work, NULL);
   return interior_point_follow(work);
 }
 
 /* What is left at the best point are corners close by. */
-static bool homotopy_from_best(solve_work *work, const double guess[]) {
-  (void)guess;
+static bool homotopy_from_best(solve_work *work) {
   const double lets_go = 1e-2; // of the point where a path got stuck
   return continuation_by_pivots(work, lets_go, 0);
 }
@@ -111,8 +107,7 @@ static bool homotopy_from_best(solve_work *work, const double guess[]) {
 /* Lemke's path has an end wherever there is a solution, but as many corners as rows, and
  * more: of demo_cards' problems three in four end at three pivots a row, nearly all at
  * thirty. */
-static bool pivot_from_nothing(solve_work *work, const double guess[]) {
-  (void)guess;
+static bool pivot_from_nothing(solve_work *work) {
   const double prox = 1e-4; // 1e-3 to 1e-6 keep the digits of redundant rows
   take_guess(work, NULL);
   return continuation_by_pivots(work, prox, 150 + 30L * work->box.n_limited);
@@ -121,7 +116,7 @@ static bool pivot_from_nothing(solve_work *work, const double guess[]) {
 /* In order of cost. A stage begins at what it takes, and leaves the best point. */
 static const struct {
   solver_stage name;
-  bool (*reaches_target)(solve_work *work, const double guess[]);
+  bool (*reaches_target)(solve_work *work);
 } stages[] = {{SOLVER_STAGE_CONTINUATION, continue_from_guess},
               {SOLVER_STAGE_INTERIOR, interior_from_nothing},
               {SOLVER_STAGE_HOMOTOPY, homotopy_from_best},
@@ -140,7 +135,7 @@ static bool try_stages(solve_work *work, const double guess[]) {
   if (work->residual <= work->digits) return true;
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
     work->stage = stages[i].name;
-    if (stages[i].reaches_target(work, guess)) return true;
+    if (stages[i].reaches_target(work)) return true;
     if (solve_work_is_spent(work)) break;
   }
   return false;

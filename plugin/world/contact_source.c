@@ -96,11 +96,9 @@ ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
 
 /* --- margins ------------------------------------------------------------------ */
 
-/* How fast the surface of a geom can move beside its body's centre. */
+/* How fast the surface of a geom can move beside the centre of its body, which moves. */
 static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
   dBodyID body = dGeomGetBody(geom);
-  if (!moves(body)) return 0;
-
   double speed = 0, turning = vec3_length(real3(dBodyGetAngularVel(body)).at);
   if (turning > 0) {
     dReal box[6];
@@ -132,16 +130,13 @@ double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
   if (list->margin != ODE_MLCP_MARGIN_AUTO) return list->margin;
   double apart[3] = {0, 0, 0}, turning = 0;
   dGeomID geoms[2] = {geom1, geom2};
-  dBodyID bodies[2] = {NULL, NULL};
   for (int side = 0; side < 2; side++) {
-    if (geoms[side] == NULL) continue;
-    bodies[side] = dGeomGetBody(geoms[side]);
+    dBodyID body = geoms[side] != NULL ? dGeomGetBody(geoms[side]) : NULL;
+    if (!moves(body)) continue;
     turning += turning_speed(list, geoms[side]);
+    vec3_add_scaled(apart, side == 0 ? 1 : -1,
+                    real3(dBodyGetLinearVel(body)).at);
   }
-  for (int side = 0; side < 2; side++)
-    if (moves(bodies[side]))
-      vec3_add_scaled(apart, side == 0 ? 1 : -1,
-                      real3(dBodyGetLinearVel(bodies[side])).at);
   return reach(list, vec3_length(apart) + turning);
 }
 

@@ -21,26 +21,29 @@ world_pose world_pose_read(dBodyID id) {
   return pose;
 }
 
+/* out = q moved by `velocity` over h and turned by d. */
+static void move_and_turn(world_pose *out, const world_pose *q,
+                          const double velocity[6], double h,
+                          const double d[4]) {
+  for (int i = 0; i < 3; i++)
+    out->position[i] = q->position[i] + h * velocity[i];
+  quaternion_multiply(out->quaternion, d, q->quaternion);
+  quaternion_normalise(out->quaternion);
+}
+
 void world_pose_move(world_pose *out, const world_pose *q,
                      const double velocity[6], double h) {
   double turn[3], d[4];
-  for (int i = 0; i < 3; i++) {
-    out->position[i] = q->position[i] + h * velocity[i];
-    turn[i] = h * velocity[3 + i];
-  }
+  for (int i = 0; i < 3; i++) turn[i] = h * velocity[3 + i];
   quaternion_from_turn(d, turn);
-  quaternion_multiply(out->quaternion, d, q->quaternion);
-  quaternion_normalise(out->quaternion);
+  move_and_turn(out, q, velocity, h, d);
 }
 
 void world_pose_move_cayley(world_pose *out, const world_pose *q,
                             const double velocity[6], double h) {
   const double d[4] = {1, h / 2 * velocity[3], h / 2 * velocity[4],
                        h / 2 * velocity[5]};
-  for (int i = 0; i < 3; i++)
-    out->position[i] = q->position[i] + h * velocity[i];
-  quaternion_multiply(out->quaternion, d, q->quaternion);
-  quaternion_normalise(out->quaternion);
+  move_and_turn(out, q, velocity, h, d);
 }
 
 /* The axis about which a body's rotation is finite, the rest of it is not: the host
@@ -59,13 +62,11 @@ static void move_about_axis(world_pose *out, const world_pose *q,
   double along = vec3_dot(axis, velocity + 3), d[4];
   double finite[4] = {cos(h / 2 * along)}, rest[4] = {1};
   for (int i = 0; i < 3; i++) {
-    out->position[i] = q->position[i] + h * velocity[i];
     finite[1 + i] = sin(h / 2 * along) * axis[i];
     rest[1 + i] = h / 4 * (velocity[3 + i] - along * axis[i]);
   }
   quaternion_multiply(d, rest, finite);
-  quaternion_multiply(out->quaternion, d, q->quaternion);
-  quaternion_normalise(out->quaternion);
+  move_and_turn(out, q, velocity, h, d);
 }
 
 /* The angular velocity that turns by d about an axis as above: of d times the

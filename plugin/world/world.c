@@ -329,7 +329,6 @@ static bool read_joint_rows(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
   host_joint_rows *rows = &world->joint_rows[world->n_joint_rows];
-  int n_stops = r->n_stops;
   const char *degenerate = host_joint_degenerate(joint->id);
   if (degenerate != NULL)
     return outcome_fail(r->out, "joint %lu of bodies %lu and %lu: %s",
@@ -354,7 +353,6 @@ static bool read_joint_rows(world_reader *r, int j) {
         r->out, "joint %lu of bodies %lu and %lu: %s is %g",
         dJointGetSerial(joint->id), world_serial(world, joint->body[0]),
         world_serial(world, joint->body[1]), bad_name, bad_value);
-  if (rows->rows.count == 0 && r->n_stops == n_stops) return true;
   if (rows->rows.count > 0) {
     joint->rows = world->n_joint_rows++;
     add_joint_force(world, joint, &rows->rows);
