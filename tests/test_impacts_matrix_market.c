@@ -198,12 +198,12 @@ static void test_long_words(void) {
 
 static void test_what_is_written_is_read(void) {
   const double A[6] = {1.0 / 3, -2e-300, 0, 4e300, -5.5, M_PI};
-  matrix_market_entry entries[6];
-  matrix_market matrix = {2, 3, 6, entries, {0}};
+  matrix_entry entries[6];
+  matrix_market matrix = {
+      .n_rows = 2, .n_columns = 3, .n_entries = 6, .entries = entries};
   double B[6];
   char message[200];
-  for (int i = 0; i < 6; i++)
-    entries[i] = (matrix_market_entry){i / 3, i % 3, A[i]};
+  for (int i = 0; i < 6; i++) entries[i] = (matrix_entry){i / 3, i % 3, A[i]};
   CU_ASSERT(
       !matrix_market_write("/no/such/file", &matrix, message, sizeof message));
   CU_ASSERT(matrix_market_write(path, &matrix, message, sizeof message));

@@ -10,59 +10,21 @@
 
 static const memory_source *const source = &memory_from_malloc;
 
-/* Entries in the order of their columns, and in a column of the file. */
-static void sort_by_column(const matrix_market *matrix, int start[], int row[],
-                           double value[]) {
-  memset(start, 0, ((size_t)matrix->n_columns + 1) * sizeof *start);
-  for (size_t k = 0; k < matrix->n_entries; k++)
-    start[matrix->entries[k].column + 1]++;
-  for (int j = 0; j < matrix->n_columns; j++) start[j + 1] += start[j];
-  for (size_t k = 0; k < matrix->n_entries; k++) {
-    int at = start[matrix->entries[k].column]++;
-    row[at] = matrix->entries[k].row;
-    value[at] = matrix->entries[k].value;
-  }
-  for (int j = matrix->n_columns; j > 0; j--) start[j] = start[j - 1];
-  start[0] = 0;
-}
-
-/* Adds up entries named twice and leaves out zeros. `seen` [n] is where in the
- * column a row stands. @return the number of the row where the sum is not
- * finite, else -1; *column is its column. */
-static int add_up(int n, int start[], int row[], double value[], int seen[],
-                  int *column) {
-  int end = 0;
-  for (int i = 0; i < n; i++) seen[i] = -1;
-  for (int j = 0, from = start[0]; j < n; j++) {
-    int first = end, to = start[j + 1];
-    for (int e = from; e < to; e++) {
-      int i = row[e];
-      if (value[e] == 0) continue;
-      if (seen[i] < first) {
-        seen[i] = end;
-        row[end] = i;
-        value[end++] = value[e];
-      } else {
-        value[seen[i]] += value[e];
-      }
-      if (isfinite(value[seen[i]])) continue;
-      *column = j;
-      return i;
-    }
-    from = to;
-    start[j + 1] = end;
-  }
-  return -1;
+/* The number of the first entry that is not finite; the last column's end: all are. */
+static int first_bad(const lemke_problem *lcp) {
+  int e = 0;
+  while (e < lcp->column_start[lcp->n] && isfinite(lcp->value[e])) e++;
+  return e;
 }
 
 static bool fill_lcp(solve_input *input, const matrix_market *M,
                      const matrix_market *q, const char *M_path,
                      const char *q_path, char message[SOLVE_MESSAGE]) {
-  int n = M->n_rows, column = 0, *seen, *start, *row;
+  int n = M->n_rows, column = 0, *place, *start, *row;
   double *value, *sum;
   arena *arena = &input->arena;
   arena->source = source;
-  if (!ARENA_TAKE(arena, seen, n) || !ARENA_TAKE(arena, sum, n) ||
+  if (!ARENA_TAKE(arena, place, n) || !ARENA_TAKE(arena, sum, n) ||
       !ARENA_TAKE(arena, value, M->n_entries) ||
       !ARENA_TAKE(arena, start, n + 1) ||
       !ARENA_TAKE(arena, row, M->n_entries)) {
@@ -71,12 +33,13 @@ static bool fill_lcp(solve_input *input, const matrix_market *M,
   }
   input->lcp = (lemke_problem){
       .n = n, .q = sum, .value = value, .column_start = start, .row = row};
-  sort_by_column(M, start, row, value);
-  int bad = add_up(n, start, row, value, seen, &column);
-  if (bad >= 0) {
+  columns_of_entries(n, M->n_entries, M->entries, start, row, value, place);
+  int bad = first_bad(&input->lcp);
+  if (bad < start[n]) {
+    while (start[column + 1] <= bad) column++;
     snprintf(message, SOLVE_MESSAGE,
              "%s: the entries in row %d, column %d have no finite sum", M_path,
-             bad + 1, column + 1);
+             row[bad] + 1, column + 1);
     return false;
   }
   matrix_market_to_dense(q, sum);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/columns.h"
 #include "common/long_sum.h"
 #include "common/minmax.h"
 
@@ -389,35 +390,26 @@ static void polish(const lemke_problem *p, double y[]) {
  * @return false when memory ran out */
 static bool feasibility_problem(solve *s, lemke_problem *pair) {
   const lemke_problem *p = &s->scaled;
-  int n = p->n, n_entries = p->column_start[n], *start, *row;
+  int n = p->n, *start, *row, *place;
+  size_t most = 2 * (size_t)p->column_start[n], count = 0;
+  matrix_entry *entries;
   double *value, *q;
   if (!ARENA_TAKE(&s->arena, start, 2 * n + 1) ||
-      !ARENA_TAKE(&s->arena, row, 2 * (size_t)n_entries) ||
-      !ARENA_TAKE(&s->arena, value, 2 * (size_t)n_entries) ||
-      !ARENA_TAKE(&s->arena, q, 2 * n))
+      !ARENA_TAKE(&s->arena, entries, most) ||
+      !ARENA_TAKE(&s->arena, row, most) ||
+      !ARENA_TAKE(&s->arena, value, most) ||
+      !ARENA_TAKE(&s->arena, place, 2 * n) || !ARENA_TAKE(&s->arena, q, 2 * n))
     return false;
   for (int j = 0; j < n; j++) {
-    start[j] = p->column_start[j];
     q[j] = 0;
     q[n + j] = p->q[j];
-  }
-  for (int e = 0; e < n_entries; e++) {
-    row[e] = n + p->row[e];
-    value[e] = p->value[e];
-  }
-  // the transpose's columns, counted and then filled
-  memset(start + n, 0, sizeof *start * ((size_t)n + 1));
-  for (int e = 0; e < n_entries; e++) start[n + p->row[e] + 1]++;
-  start[n] = n_entries;
-  for (int i = 0; i < n; i++) start[n + i + 1] += start[n + i];
-  for (int j = 0; j < n; j++)
     for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
-      int at = start[n + p->row[e]]++;
-      row[at] = j;
-      value[at] = -p->value[e];
+      int i = p->row[e];
+      entries[count++] = (matrix_entry){n + i, j, p->value[e]};
+      entries[count++] = (matrix_entry){j, n + i, -p->value[e]};
     }
-  for (int i = n; i > 0; i--) start[n + i] = start[n + i - 1];
-  start[n] = n_entries;
+  }
+  columns_of_entries(2 * n, count, entries, start, row, value, place);
   *pair = (lemke_problem){2 * n, start, row, value, q, NULL, 0};
   return true;
 }

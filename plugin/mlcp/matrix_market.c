@@ -170,7 +170,7 @@ static bool read_banner(reader *r) {
 }
 
 static bool read_sizes(reader *r) {
-  const size_t most = SIZE_MAX / 4 / sizeof(matrix_market_entry);
+  const size_t most = SIZE_MAX / 4 / sizeof(matrix_entry);
   size_t rows, columns;
   if (!read_count(r, false, "the number of rows", INT_MAX, &rows) ||
       !read_count(r, false, "the number of columns", INT_MAX, &columns))
@@ -208,7 +208,7 @@ static bool check_shape(reader *r, int n_rows, int n_columns) {
 
 bool matrix_market_add(matrix_market *m, int row, int column, double value) {
   if (!POOL_GROW(&m->pool, m->entries, m->n_entries + 1)) return false;
-  m->entries[m->n_entries++] = (matrix_market_entry){row, column, value};
+  m->entries[m->n_entries++] = (matrix_entry){row, column, value};
   return true;
 }
 
@@ -294,7 +294,7 @@ void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {
   size_t n_columns = (size_t)matrix->n_columns;
   memset(dense, 0, (size_t)matrix->n_rows * n_columns * sizeof *dense);
   for (size_t k = 0; k < matrix->n_entries; k++) {
-    const matrix_market_entry *entry = &matrix->entries[k];
+    const matrix_entry *entry = &matrix->entries[k];
     dense[(size_t)entry->row * n_columns + (size_t)entry->column] +=
         entry->value;
   }

@@ -9,19 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/columns.h"
 #include "common/memory.h"
-
-typedef struct matrix_market_entry {
-  int row, column; /* from 0 */
-  double value;
-} matrix_market_entry;
 
 /** A matrix as the file lists it: an array file has all its entries, zeros
  *  too, column after column. */
 typedef struct matrix_market {
   int n_rows, n_columns;
   size_t n_entries;
-  matrix_market_entry *entries; /* in `pool` */
+  matrix_entry *entries; /* in `pool` */
   memory_pool pool;
 } matrix_market;
 

@@ -290,7 +290,7 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
 /* ---- reading -------------------------------------------------------------------- */
 
 /* @return false where the sum of a whole number's entries is none of 0 .. most */
-static bool add_whole(const folder *f, const matrix_market_entry *entry,
+static bool add_whole(const folder *f, const matrix_entry *entry,
                       const place *at, int *to) {
   double value = *to - at->base + entry->value;
   if (value >= 0 && value <= at->most && value == floor(value)) {
@@ -328,7 +328,7 @@ static bool place_entries(folder *f, int file) {
   if (!name_file(f, files[file].name)) return false;
   for (int pass = 0; pass < 2; pass++)
     for (size_t k = 0; k < m->n_entries; k++) {
-      const matrix_market_entry *entry = &m->entries[k];
+      const matrix_entry *entry = &m->entries[k];
       place at = place_of(f, file, entry->row, entry->column);
       // what is read is the stored problem's, this function's to write
       double *to = (double *)at.number;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/columns.h"
 #include "mlcp/mlcp.h"
 
 typedef enum bound_type { FIXED, FREE, LOWER, UPPER, BOX } bound_type;
@@ -32,13 +33,11 @@ typedef struct builder {
   double *diagonal; /* [n_rows] A_ii, 1 where that is 0 */
   double *friction_edge_diagonal; /* [n_pairs] likewise */
 
-  // NULL while entries are only counted
-  int *entry_row, *entry_column;
-  double *entry;
+  matrix_entry *entries; // NULL while they are only counted
 
   double *q, *z, *w;
   bool *is_free;
-  int *column_start, *row;
+  int *column_start, *row, *place;
   double *value;
 } builder;
 
@@ -46,11 +45,8 @@ typedef struct builder {
 
 static void emit(builder *f, int row, int column, double value) {
   if (value == 0) return;
-  if (f->entry != NULL) {
-    f->entry_row[f->n_entries] = row;
-    f->entry_column[f->n_entries] = column;
-    f->entry[f->n_entries] = value;
-  }
+  if (f->entries != NULL)
+    f->entries[f->n_entries] = (matrix_entry){row, column, value};
   f->n_entries++;
 }
 
@@ -183,38 +179,6 @@ static bool number_variables(builder *f, arena *arena) {
   return true;
 }
 
-/* Entries in columns, in the order they were emitted, those at one place added
- * up: two base rows meet there. */
-static void sort_entries(builder *f) {
-  memset(f->column_start, 0, sizeof *f->column_start * (f->n + 1));
-  for (int e = 0; e < f->n_entries; e++)
-    f->column_start[f->entry_column[e] + 1]++;
-  for (int j = 0; j < f->n; j++) f->column_start[j + 1] += f->column_start[j];
-  for (int e = 0; e < f->n_entries; e++) {
-    int at = f->column_start[f->entry_column[e]]++;
-    f->row[at] = f->entry_row[e];
-    f->value[at] = f->entry[e];
-  }
-
-  // column_start[j] is now where column j ends
-  int end = 0, *place = f->entry_row;
-  for (int i = 0; i < f->n; i++) place[i] = -1;
-  for (int j = 0, e = 0; j < f->n; j++) {
-    int first = end, e_end = f->column_start[j];
-    for (f->column_start[j] = first; e < e_end; e++) {
-      int row = f->row[e];
-      if (place[row] >= first) {
-        f->value[place[row]] += f->value[e];
-      } else {
-        place[row] = end;
-        f->row[end] = row;
-        f->value[end++] = f->value[e];
-      }
-    }
-  }
-  f->column_start[f->n] = end;
-}
-
 static void fill_q(builder *f) {
   const mlcp_problem *p = f->problem;
   memset(f->q, 0, sizeof *f->q * f->n);
@@ -263,10 +227,8 @@ static bool build(builder *f, arena *arena) {
   emit_all(f);
 
   size_t count = f->n_entries, n = f->n;
-  if (!ARENA_TAKE(arena, f->entry, count) ||
-      !ARENA_TAKE(arena, f->entry_column, count) ||
-      !ARENA_TAKE(arena, f->entry_row, count > n ? count : n) ||
-      !ARENA_TAKE(arena, f->value, count) ||
+  if (!ARENA_TAKE(arena, f->entries, count) ||
+      !ARENA_TAKE(arena, f->place, n) || !ARENA_TAKE(arena, f->value, count) ||
       !ARENA_TAKE(arena, f->row, count) ||
       !ARENA_TAKE(arena, f->column_start, n + 1) ||
       !ARENA_TAKE(arena, f->q, n) || !ARENA_TAKE(arena, f->z, n) ||
@@ -274,7 +236,8 @@ static bool build(builder *f, arena *arena) {
     return false;
 
   emit_all(f);
-  sort_entries(f);
+  columns_of_entries(f->n, count, f->entries, f->column_start, f->row, f->value,
+                     f->place);
   fill_q(f);
   return true;
 }
