@@ -223,6 +223,7 @@ static void expect_refused(const char *name, const char *content,
 }
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
+
 static void test_what_is_wrong_is_named(void) {
   // one box on four contacts: 12 rows, 4 sets, 8 pairs
   static const struct {
@@ -236,7 +237,6 @@ static void test_what_is_wrong_is_named(void) {
        "Minv.mtx:2: the matrix is 6 x 6, expected"},
       {"M.mtx", BANNER "600000000 600000000 0\n", "M.mtx: more rows than"},
       {"rows.mtx", BANNER "99999999 5 0\n", "rows.mtx: more rows than the fil"},
-      {"pairs.mtx", BANNER "7 2 0\n", "friction 3: pairs are out of range"},
       {"M.mtx", NULL, "M.mtx: No such file"},
       {"M.mtx", BANNER "6 6 1\n1 1 nan\n", "M.mtx:3: 'nan' is not a finite"},
       {"M.mtx", BANNER "6 6 2\n1 1 1\n", "M.mtx:3: the file ends"},

@@ -23,9 +23,9 @@ static const contact_entry *old_joint(const assembly *a, int j) {
   return old_of(a, a->request.world->joints[j].known);
 }
 
-/* Impulse of an entry's rows in this step for each N s of the last. */
+/* Impulse of an entry's rows in this step for each N s of the last; NAN: there is none. */
 static double time_scale(const assembly *a, const contact_entry *old) {
-  return a->request.step_size / old->seconds;
+  return old != NULL ? a->request.step_size / old->seconds : NAN;
 }
 
 /* Impulse of all forces on a component's bodies, N s, in a whole step. */
@@ -81,28 +81,23 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
 /* The impulses that a solve starts from: what joints and contacts did in the last step,
  * turned into the rows that they have now; NAN is a row that did nothing. */
 
-static void guess_joint(double guess[], int n_rows, const contact_entry *old) {
+static void guess_joint(double guess[], int n_rows, const contact_entry *old,
+                        double scale) {
   /* where a stop was reached or left, the rows before its own are the same */
   for (int i = 0; i < n_rows; i++)
-    guess[i] = old != NULL && i < old->n_rows ? old->impulses[i] : NAN;
+    guess[i] = old != NULL && i < old->n_rows ? scale * old->impulses[i] : NAN;
 }
 
 static void guess_contact(double guess[], const contact_rows *rows,
-                          const contact_entry *old, double sign) {
+                          const contact_entry *old, double sign, double scale) {
   for (int i = 0; i < rows->n_rows; i++) {
-    if (old == NULL)
-      guess[i] = NAN;
-    else if (i >= 1 && i <= rows->n_sliding)
-      guess[i] = sign * vec3_dot(rows->sliding_axis[i - 1], old->sliding);
-    else
-      guess[i] = old->impulses[i > 0 ? i - rows->n_sliding : 0];
+    bool slides = i >= 1 && i <= rows->n_sliding;
+    guess[i] = old == NULL ? NAN
+               : slides
+                   ? sign * vec3_dot(rows->sliding_axis[i - 1], old->sliding)
+                   : old->impulses[i > 0 ? i - rows->n_sliding : 0];
+    guess[i] *= scale;
   }
-}
-
-static void scale_guess(const assembly *a, component_problem *c, int first,
-                        const contact_entry *old) {
-  for (int i = first; i < c->set.n_rows && old != NULL; i++)
-    c->guess[i] *= time_scale(a, old);
 }
 
 /* --- rows ------------------------------------------------------------------- */
@@ -151,8 +146,7 @@ static void add_joint(assembly *a, component_problem *c, int j) {
     a->joint_row[joint->rows][i] =
         row_of[i] >= 0 ? c->first_row + row_of[i] : -1;
   const contact_entry *old = old_joint(a, j);
-  guess_joint(c->guess + first, c->set.n_rows - first, old);
-  scale_guess(a, c, first, old);
+  guess_joint(c->guess + first, c->set.n_rows - first, old, time_scale(a, old));
 }
 
 /* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
@@ -189,9 +183,8 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     c->overlap |= rows->overlap;
   }
   a->contact_row[k] = c->first_row + first;
-  guess_contact(c->guess + first, rows, old,
-                memory_sign(request->world, point));
-  scale_guess(a, c, first, old);
+  guess_contact(c->guess + first, rows, old, memory_sign(request->world, point),
+                time_scale(a, old));
 }
 
 static void add_stop(assembly *a, component_problem *c, int k,

@@ -206,7 +206,8 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   size_t n = (size_t)options->samples;
   status = ODE_MLCP_IMPACT_NO_MEMORY;
   arena arena = {.source = source};
-  if (ARENA_TAKE(&arena, shared.tallies, n) && make_room(set, source, options->samples)) {
+  if (ARENA_TAKE(&arena, shared.tallies, n) &&
+      make_room(set, source, options->samples)) {
     memset(shared.tallies, 0, n * sizeof(tally));
     status = with_workers(&shared);
   }

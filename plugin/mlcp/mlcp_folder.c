@@ -251,8 +251,7 @@ static bool write_description(folder *f, const mlcp_note notes[], int n_notes) {
 }
 
 static void release_matrices(folder *f) {
-  for (int i = 0; i < N_FILES; i++)
-    matrix_market_release(&f->matrices[i]);
+  for (int i = 0; i < N_FILES; i++) matrix_market_release(&f->matrices[i]);
 }
 
 static folder start(const char *path, const memory_source *source,
