@@ -129,11 +129,7 @@ static void step(solve_work *work, double p[]) {
 static bool reaches_target(solve_work *work, const double p[]) {
   const box_problem *box = &work->box;
   solve_work_take(work, p);
-  // the last digits cost a step with factors that are there
-  if (work->residual <= (box->n_limited > 0
-                             ? work->target
-                             : smaller_of(work->target, work->digits)))
-    return true;
+  if (work->residual <= solve_work_goal(work)) return true;
   if (memcmp(work->p, p, sizeof *p * (size_t)box->n_rows) != 0) {
     box_velocities(box, p, work->v);
     box_slips(box, work->v, p, work->w);

@@ -721,10 +721,7 @@ static bool descend(continuation *c) {
     n_failures = 0;
     memcpy(c->anchor, work->kept_p, bytes);
     if (residual <= work->target) refine(c);
-    // of what is acceptable a crate on a shaken deck tips (test_schemes_world)
-    if (work->residual <=
-        (solve_work_has_few_limits(work) ? work->digits : work->target))
-      break;
+    if (work->residual <= solve_work_goal(work)) break;
     if (!lower_prox(c, &descent, before, residual)) break;
   }
   take(c, work->best_p);

@@ -73,6 +73,11 @@ bool solve_work_has_few_limits(const solve_work *work) {
   return work->box.n_limited <= FEW_ROWS;
 }
 
+double solve_work_goal(const solve_work *work) {
+  return solve_work_has_few_limits(work) ? fmin(work->target, work->digits)
+                                         : work->target;
+}
+
 bool solve_work_is_spent(const solve_work *work) {
   return work->spent + 1 > work->budget;
 }

@@ -61,9 +61,13 @@ bool solve_work_spend(solve_work *work, double cost);
  *  @param symmetric  see box_system_factor */
 bool solve_work_factor(solve_work *work, bool symmetric);
 
-/** Few rows may change their state: a cold continuation comes to an end there, and all
- *  digits cost a factorisation or two. */
+/** Few rows may change their state: a cold continuation comes to an end there. */
 bool solve_work_has_few_limits(const solve_work *work);
+
+/** Where a stage may end: at the target, or at all digits where few rows may change, as
+ *  they cost a factorisation or two there, and of what is acceptable a crate on a shaken
+ *  deck tips (test_schemes_world). */
+double solve_work_goal(const solve_work *work);
 
 /** Not even a factorisation is left. */
 bool solve_work_is_spent(const solve_work *work);
