@@ -128,7 +128,7 @@ static void by_our_dense_lemke(void *what, bench_result *result) {
   double *z = get((size_t)it->form.n, sizeof *z);
   lemke_workspace *workspace = lemke_workspace_create(&memory_from_malloc);
   lemke_options options;
-  lemke_default_options(&options);
+  options = lemke_default_options;
   while (bench_goes_on(result, 1, 50, effort_of_run.seconds)) {
     double start = bench_seconds();
     lemke_report report = lemke_solve_dense(workspace, it->form.n, it->form.M,

@@ -21,7 +21,7 @@ static void solve_plain(const char *name, test_problem *problem) {
   double *z = calloc((size_t)form.n + 1, sizeof *z);
   lemke_workspace *workspace = lemke_workspace_create(&memory_from_malloc);
   lemke_options options;
-  lemke_default_options(&options);
+  options = lemke_default_options;
   lemke_report report =
       lemke_solve_dense(workspace, form.n, form.M, form.q, &options, z);
   CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);

@@ -20,7 +20,7 @@ static void expect_solved(int n, const double M[], const double q[]) {
     CU_ASSERT(dense_residual(n, M, q, z) < 1e-9);
     for (int i = 0; i < n; i++) CU_ASSERT(z[i] >= 0);
   }
-  lemke_default_options(&options);
+  options = lemke_default_options;
 }
 
 /* Entries that are not negative, and a positive diagonal: from each q a path ends
@@ -129,7 +129,7 @@ static void test_pivot_limit_is_a_status(void) {
   lemke_report report = lemke_solve_dense(workspace, n_most, M, q, &options, z);
   CU_ASSERT_EQUAL(report.status, LEMKE_PIVOT_LIMIT);
   CU_ASSERT(report.residual > options.tolerance);
-  lemke_default_options(&options);
+  options = lemke_default_options;
   expect_solved(n_most, M, q);
 }
 
@@ -149,7 +149,7 @@ static void test_same_bits_whatever_came_before(void) {
 
 int main(void) {
   workspace = lemke_workspace_create(&memory_from_malloc);
-  lemke_default_options(&options);
+  options = lemke_default_options;
   if (workspace == NULL) return 1;
   const CU_TestInfo tests[] = {
       {"no path goes round", test_no_path_goes_round},

@@ -572,7 +572,7 @@ static void test_inconsistent_contacts_are_degraded(void) {
 static void test_locked_contacts(void) {
   static const double coefficients[] = {0.2, 0.9, 1.5, 3};
   lemke_options lemke_choice;
-  lemke_default_options(&lemke_choice);
+  lemke_choice = lemke_default_options;
   int n_jammed = 0;
   const unsigned n_seeds = test_is_short() ? 12 : 40;
   for (unsigned seed = 0; seed < n_seeds; seed++) {

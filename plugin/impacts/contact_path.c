@@ -151,10 +151,8 @@ bool contact_path_solve(const contact_space *space, const double c[],
 
   lemke_workspace *workspace = lemke_workspace_create(arena->source);
   if (workspace == NULL) return false;
-  lemke_options options;
-  lemke_default_options(&options);
   const lemke_problem problem = {size, to.start, to.row, to.value, q, NULL, 0};
-  lemke_solve(workspace, &problem, &options, z);
+  lemke_solve(workspace, &problem, &lemke_default_options, z);
   lemke_workspace_destroy(workspace);
   take_impulses(space, c, caps, to.unit, z, lambda, reached);
   return contact_space_violation(space, caps, lambda, reached) <=

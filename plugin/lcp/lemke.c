@@ -87,10 +87,6 @@ void lemke_workspace_destroy(lemke_workspace *workspace) {
   source->release(source->context, workspace, sizeof *workspace);
 }
 
-void lemke_default_options(lemke_options *options) {
-  *options = (lemke_options){.tolerance = 1e-10};
-}
-
 static bool core_take(core *c) {
   arena *arena = &c->workspace->arena;
   size_t n = c->n;

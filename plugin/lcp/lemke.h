@@ -54,6 +54,8 @@ typedef struct lemke_options {
                   all digits; or NULL */
 } lemke_options;
 
+static const lemke_options lemke_default_options = {.tolerance = 1e-10};
+
 typedef enum lemke_status {
   LEMKE_SOLVED,      /* residual <= tolerance */
   LEMKE_INACCURATE,  /* ended at a basis, residual > tolerance */
@@ -74,9 +76,6 @@ typedef struct lemke_workspace lemke_workspace;
 /** @return NULL when memory runs out. */
 lemke_workspace *lemke_workspace_create(const memory_source *source);
 void lemke_workspace_destroy(lemke_workspace *workspace);
-
-/** tolerance 1e-10, no pivot limit of one's own. */
-void lemke_default_options(lemke_options *options);
 
 /**
  * Solve an LCP.
