@@ -85,8 +85,8 @@
   ROW(double, fixed_point_change, MOST, NONE, "m or rad",                     \
       "st: how far the last pass moved a body")                               \
   ROW(int, fallbacks, SUM, NONE, "",                                          \
-      "st: solves with n'v+ >= 0 in place of gaps that had no solution, or "  \
-      "of overlaps")                                                          \
+      "solves with n'v+ >= 0 in place of position errors that had no "        \
+      "solution, or of overlaps")                                             \
   ROW(int, not_converged, ANY, NONE, "",                                      \
       "1: passes or rounds ran out; the step is that of the last "            \
       "(conserving: a damped one)")                                           \

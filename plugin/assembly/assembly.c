@@ -202,7 +202,7 @@ static bool reserve(assembly *a) {
 
 /* The answer where nothing has rows. */
 static void clear_answer(assembly *a) {
-  a->n_fallbacks = a->n_stopped = 0;
+  a->n_stopped = 0;
   const world_snapshot *world = a->request.world;
   memcpy(a->x, a->request.x_free, 6 * (size_t)world->n_bodies * sizeof *a->x);
   for (int b = 0; b < world->n_bodies; b++) a->projected[6 * b] = NAN;

@@ -68,10 +68,6 @@ double assembly_contact_yield(const assembly *a, int k);
 /** Impulse of a joint's row `i` of the host's, N s; 0 where it took no part. */
 double assembly_joint_impulse(const assembly *a, int joint, unsigned i);
 
-/** Solves without position errors, or without bounces: with them there was no
- *  solution, or none to be had. */
-int assembly_fallbacks(const assembly *a);
-
 /** Results that wait for a step's commit: forces of a joint, in the host's terms. */
 typedef struct joint_result {
   unsigned count;

@@ -9,8 +9,6 @@
 
 const double *assembly_x(const assembly *a) { return a->x; }
 
-int assembly_fallbacks(const assembly *a) { return a->n_fallbacks; }
-
 int assembly_stopped(const assembly *a) { return a->n_stopped; }
 
 const double *assembly_projection(const assembly *a, int body) {

@@ -148,7 +148,7 @@ bool component_obeys(const assembly *a, const component_problem *c) {
 bool component_solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
-  if (c->overlap) a->n_fallbacks += leave_out(c, false);
+  if (c->overlap) report->fallbacks += leave_out(c, false);
   solver_report solve = solve_problem(a, c, &c->problem, false, &c->solution);
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
@@ -156,7 +156,7 @@ bool component_solve(assembly *a, component_problem *c) {
       (has_no_answer(&solve) && (leave_out(c, false) || leave_out(c, true))) ||
       (has_velocities(&solve) && corrections_pop(a, c) &&
        leave_out(c, false))) {
-    a->n_fallbacks += solve.status == SOLVER_DEGRADED;
+    report->fallbacks += solve.status == SOLVER_DEGRADED;
     solve = solve_problem(a, c, &c->problem, false, &c->solution);
   }
 

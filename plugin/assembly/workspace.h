@@ -77,7 +77,7 @@ typedef struct assembly {
       *contact_rows; /* [contacts->n] n_rows is 0 where it took no part */
   double *x;         /* [6 n_bodies] */
   double *projected; /* [6 n_bodies] NAN: none */
-  int n_fallbacks, n_stopped;
+  int n_stopped;
 } assembly;
 
 /* What all friction sets of an answer come to beside Coulomb's law. */

@@ -274,9 +274,7 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.extra = s->springs;
   request.n_extra = s->n_springs;
   request.erp_for_all = request.projects = true;
-  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
-  step->out->report.fallbacks += assembly_fallbacks(s->base.assembly);
-  return true;
+  return assembly_solve(s->base.assembly, &request, step->out);
 }
 
 static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
