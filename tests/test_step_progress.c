@@ -52,7 +52,10 @@ static void test_a_slow_step_tells(void) {
   dWorldStep(world, 0.01);
   CU_ASSERT_EQUAL(n_lines, 1);
   CU_ASSERT(strstr(last_line, "step 2: took") != NULL);
-  for (int i = 0; i < 3; i++) dWorldStep(world, 0.01);
+  for (int i = 0; i < 3; i++) {
+    pause_us = i == 0 ? 1050000 : 0;
+    dWorldStep(world, 0.01);
+  }
   CU_ASSERT_EQUAL(n_lines, 1);
 
   /* and computes what a quick one does */
@@ -64,24 +67,10 @@ static void test_a_slow_step_tells(void) {
   dWorldDestroy(quick);
 }
 
-/* Slow steps that follow each other do not fill the screen. */
-static void test_lines_are_few(void) {
-  dBodyID ball;
-  dWorldID world = slow_world(&ball);
-  n_lines = 0;
-  for (int i = 0; i < 3; i++) {
-    pause_us = 1050000;
-    dWorldStep(world, 0.01);
-  }
-  CU_ASSERT_EQUAL(n_lines, 1);
-  dWorldDestroy(world);
-}
-
 int main(void) {
   dInitODE2(0);
   dSetMessageHandler(hear);
   const CU_TestInfo tests[] = {{"a slow step tells", test_a_slow_step_tells},
-                               {"lines are few", test_lines_are_few},
                                CU_TEST_INFO_NULL};
   int failed = run_tests("progress of slow steps", tests);
   dCloseODE();
