@@ -321,6 +321,7 @@ check "a folder's path that is too long: does not start" [ ! -s out ]
 cp -r problems/step-000130-island-001-part-01 spoilt
 echo "oops" >spoilt/J.mtx
 refused "spoilt folder" "spoilt/J.mtx:1: the first line" spoilt
+cp problems/step-000130-island-001-part-01/J.mtx spoilt
 rm spoilt/velocity_floor.mtx
 refused "folder in pieces" "spoilt/velocity_floor.mtx: No such" spoilt
 
