@@ -769,6 +769,7 @@ bool continuation_by_pivots(solve_work *work, double prox, long first_path) {
     if (first && active_set_solve(work, 4)) return true;
     if (c->prox == 0) break;
     c->prox = larger_of(shrink * c->prox, sqrt(c->prox * failed_prox));
+    failed_prox = 0; // from where that ends what failed may not
     if (c->prox < least_prox) c->prox = 0;
   }
   solve_work_restore_best(work);
