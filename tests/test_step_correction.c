@@ -158,19 +158,31 @@ static void test_spawned_heap_settles(void) {
   }
 }
 
-/* Wedged in between walls that leave too little room: in the middle, at rest.
- */
+/* Wedged in between walls that leave too little room: in the middle, at rest. What
+ * cannot be had asks for no impulses in whose rounding an answer is lost: those of a
+ * light body (step). */
 static void test_wedged_body_stays_in_the_middle(void) {
-  scene s = create_scene(0, 0.5, 0);
-  dCreatePlane(s.space, 1, 0, 0, -0.2);
-  dCreatePlane(s.space, -1, 0, 0, -0.2);
-  add_box(&s, 0.03, 0, 0, 0.5);
-  for (int i = 0; i < 50; i++) {
-    step(&s);
-    CU_ASSERT(fastest(&s) < 0.5);
+  static const ode_mlcp_scheme schemes[] = {ODE_MLCP_SCHEME_AH,
+                                            ODE_MLCP_SCHEME_TRAPEZOID,
+                                            ODE_MLCP_SCHEME_CONSERVING};
+  for (int k = 0; k < 3; k++) {
+    scene s = create_scene(0, 0.5, 0);
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    options.scheme = schemes[k];
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s.world, &options), ODE_MLCP_OK);
+    dCreatePlane(s.space, 1, 0, 0, -0.2);
+    dCreatePlane(s.space, -1, 0, 0, -0.2);
+    dMass light;
+    dMassSetBoxTotal(&light, 0.01, 0.5, 0.5, 0.5);
+    dBodySetMass(add_box(&s, 0.03, 0, 0, 0.5), &light);
+    for (int i = 0; i < 50; i++) {
+      step(&s);
+      CU_ASSERT(fastest(&s) < 0.5);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(s.body[0])[0], 0, 1e-3);
+    destroy_scene(&s);
   }
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(s.body[0])[0], 0, 1e-3);
-  destroy_scene(&s);
 }
 
 /* Out of a kinematic body that moves: with it, and no faster. */

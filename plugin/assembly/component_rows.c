@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "assembly/position_projection.h"
 #include "assembly/workspace.h"
 #include "common/six.h"
 #include "common/vec3.h"
@@ -375,6 +376,9 @@ bool component_rows_build(assembly *a, component_problem *c) {
                      .pairs = c->set.pairs,
                      .velocity_floor = fmax(1e3 * a->request.slip_floor, 1e-9)};
   component_rows_add_stops(a, c, false);
+  for (int r = 0; r < c->set.n_rows && a->request.level == JOINT_LEVEL_MOVE;
+       r++)
+    c->set.rows[r].compliance = position_compliance(&c->problem, r);
   double softness = a->request.options->softness;
   if (softness > 0) mlcp_soften_contacts(&c->problem, softness, c->set.rows);
   return true;

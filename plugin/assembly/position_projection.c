@@ -36,6 +36,11 @@ static bool asks_for_motion(const mlcp_problem *problem,
   return false;
 }
 
+double position_compliance(const mlcp_problem *problem, int r) {
+  return fmax(problem->rows[r].compliance,
+              SHARED * mlcp_row_diagonal(problem, r));
+}
+
 /* A row of the projection. One that pushes one way only starts anew; another has
  * what the velocities left of its force limits. */
 static mlcp_row moved_row(const mlcp_row *row, double p, double need) {
@@ -77,8 +82,7 @@ bool position_projection_build(position_projection *projection, arena *arena,
     if (isnan(need)) continue;
     mlcp_row *row = &rows[own->n_rows++];
     *row = moved_row(&problem->rows[r], solution->p[r], need);
-    row->compliance =
-        fmax(row->compliance, SHARED * mlcp_row_diagonal(problem, r));
+    row->compliance = position_compliance(problem, r);
   }
   return true;
 }

@@ -17,6 +17,9 @@
 #include "common/arena.h"
 #include "rows/row_set.h"
 
+/** d of row r where it moves bodies, eq. (10). */
+double position_compliance(const mlcp_problem *problem, int r);
+
 typedef struct position_projection {
   mlcp_problem problem;   /* its solution's v is u */
   mlcp_solution solution; /* room for it */
