@@ -1,5 +1,6 @@
 #include "preload/recorder_shapes.h"
 
+#include <search.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,56 +276,52 @@ void recorder_shapes_of_body(uint32_t world, dBodyID body) {
 /* ---- geoms without a body ---- */
 
 typedef struct lone_geom {
-  dGeomID geom;
+  dGeomID geom; /* NULL: it is gone */
+  struct lone_geom *next;
   recording_shape shape;
-  bool seen, written, moved, drawn;
+  bool written, moved, drawn;
 } lone_geom;
 
-static lone_geom *lone;
-static size_t n_lone, lone_size;
+static lone_geom *lone, **lone_end = &lone; /* in the order they were seen */
+static void *lone_tree;                     /* those that are there */
 static uint32_t n_numbers;
 static bool lone_changed; /* one is new, or may have moved */
 
-static lone_geom *find_lone(dGeomID geom) {
-  size_t mask = lone_size - 1;
-  size_t at = ((size_t)geom >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
-  while (lone[at].seen && lone[at].geom != geom) at = (at + 1) & mask;
-  return &lone[at];
-}
-
-static bool make_room(void) {
-  if (2 * n_lone + 2 <= lone_size) return true;
-  lone_geom *old = lone;
-  size_t old_size = lone_size, size = old_size == 0 ? 256 : 2 * old_size;
-  lone_geom *more = calloc(size, sizeof *more);
-  if (more == NULL) return false;
-  lone = more;
-  lone_size = size;
-  for (size_t i = 0; i < old_size; i++)
-    if (old[i].seen) *find_lone(old[i].geom) = old[i];
-  free(old);
-  return true;
+static int by_geom(const void *a, const void *b) {
+  const lone_geom *one = a, *other = b;
+  return (one->geom > other->geom) - (one->geom < other->geom);
 }
 
 void recorder_shapes_see(dGeomID geom) {
   if (dGeomGetBody(geom) != NULL || dGeomIsSpace(geom) ||
-      dGeomGetClass(geom) == dRayClass || !make_room())
+      dGeomGetClass(geom) == dRayClass)
     return;
-  lone_geom *found = find_lone(geom);
+  const lone_geom wanted = {.geom = geom};
+  lone_geom **found = tfind(&wanted, &lone_tree, by_geom);
   lone_changed = true;
-  if (found->seen && found->geom == geom) {
-    found->moved = true; /* perhaps: looked at when it is written */
+  if (found != NULL) {
+    (*found)->moved = true; /* perhaps: looked at when it is written */
     return;
   }
-  *found = (lone_geom){.geom = geom, .seen = true};
-  n_lone++;
+  lone_geom *added = malloc(sizeof *added);
+  if (added == NULL) return;
+  *added = wanted;
+  if (tsearch(added, &lone_tree, by_geom) == NULL) {
+    free(added);
+    return;
+  }
+  *lone_end = added;
+  lone_end = &added->next;
 }
 
 void recorder_shapes_forget(dGeomID geom) {
   bodies_changed = true; // it may be a body's
-  if (lone_size == 0) return;
-  lone_geom *found = find_lone(geom);
-  if (found->seen) found->geom = NULL; /* its place stays taken */
+  const lone_geom wanted = {.geom = geom};
+  lone_geom **found = tfind(&wanted, &lone_tree, by_geom), *gone;
+  if (found == NULL) return;
+  gone = *found;
+  tdelete(gone, &lone_tree, by_geom);
+  gone->geom = NULL;
 }
 
 void recorder_shapes_see_space(dSpaceID space) {
@@ -346,9 +343,8 @@ static bool same_pose(const recording_shape *a, const recording_shape *b) {
 void recorder_shapes_of_none(int64_t step) {
   if (!lone_changed) return;
   lone_changed = false;
-  for (size_t i = 0; i < lone_size; i++) {
-    lone_geom *known = &lone[i];
-    if (!known->seen || known->geom == NULL) continue;
+  for (lone_geom *known = lone; known != NULL; known = known->next) {
+    if (known->geom == NULL) continue;
     if (!known->written) {
       known->shape = (recording_shape){.number = ++n_numbers};
       known->drawn = record_shape(&known->shape, known->geom);
