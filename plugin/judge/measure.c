@@ -120,21 +120,13 @@ static bool room_for_bodies(measurement *m) {
   uint32_t world = m->step->world, last = 0;
   for (uint32_t i = 0; i < m->step->n_bodies; i++)
     last = told[i].kind.body > last ? told[i].kind.body : last;
-  if (world >= m->n_worlds) {
-    kept_world *more = realloc(m->worlds, (world + 1) * sizeof *more);
-    if (more == NULL) return false;
-    m->worlds = more;
-    while (m->n_worlds <= world)
-      m->worlds[m->n_worlds++] = (kept_world){.bodies = NULL};
-  }
+  if (!POOL_GROW(&m->pool, m->worlds, world + 1)) return false;
+  while (m->n_worlds <= world)
+    m->worlds[m->n_worlds++] = (kept_world){.bodies = NULL};
   kept_world *of = &m->worlds[world];
-  if (last < of->size) return true;
-  size_t size = 2 * (size_t)last + 16;
-  kept_body *more = realloc(of->bodies, size * sizeof *more);
-  if (more == NULL) return false;
-  for (size_t i = of->size; i < size; i++) more[i] = (kept_body){.v = {NAN}};
-  of->bodies = more;
-  of->size = size;
+  if (!POOL_GROW(&m->pool, of->bodies, (size_t)last + 1)) return false;
+  while (of->n_bodies <= last)
+    of->bodies[of->n_bodies++] = (kept_body){.v = {NAN}};
   return true;
 }
 
@@ -783,27 +775,15 @@ static void measure_energy(measurement *m, const traffic_joint *joints,
 
 /* ---- the step ---- */
 
-static void *room(void *items, size_t n, size_t *size, size_t item) {
-  if (n <= *size) return items;
-  free(items);
-  *size = 2 * n;
-  items = malloc(*size * item);
-  if (items == NULL) *size = 0;
-  return items;
-}
-
 bool measure_step(measurement *m, const traffic_step *step,
                   recording_step *out) {
   m->step = step;
   m->h = step->step_size;
-  m->bodies =
-      room(m->bodies, step->n_bodies, &m->bodies_size, sizeof *m->bodies);
-  m->contacts = room(m->contacts, step->n_contacts, &m->contacts_size,
-                     sizeof *m->contacts);
-  if ((m->bodies == NULL && step->n_bodies > 0) ||
-      (m->contacts == NULL && step->n_contacts > 0))
+  if (m->pool.from == NULL) memory_pool_open(&m->pool, &memory_from_malloc);
+  if (!POOL_RESERVE(&m->pool, m->bodies, step->n_bodies) ||
+      !POOL_RESERVE(&m->pool, m->contacts, step->n_contacts) ||
+      !room_for_bodies(m))
     return false;
-  if (!room_for_bodies(m)) return false;
   const traffic_body *bodies = (const void *)(step + 1);
   const traffic_contact *contacts = (const void *)(bodies + step->n_bodies);
   const traffic_joint *joints = (const void *)(contacts + step->n_contacts);
@@ -819,17 +799,13 @@ bool measure_step(measurement *m, const traffic_step *step,
   measure_friction(m, out);
   measure_creeping(m, out);
   measure_energy(m, joints, out);
-  m->kept = room(m->kept, step->n_contacts, &m->kept_size, sizeof *m->kept);
+  (void)POOL_RESERVE(&m->pool, m->kept, step->n_contacts); // or NULL
   keep_contacts(m);
   out->joint_error = step->joint_error;
   return true;
 }
 
 void measure_free(measurement *m) {
-  free(m->bodies);
-  free(m->contacts);
-  free(m->kept);
-  for (size_t i = 0; i < m->n_worlds; i++) free(m->worlds[i].bodies);
-  free(m->worlds);
+  memory_pool_release(&m->pool);
   *m = (measurement){.bodies = NULL};
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/memory.h"
 #include "preload/traffic.h"
 
 /** A body around one step. */
@@ -62,7 +63,7 @@ typedef struct kept_body {
 /** A world's bodies by their numbers. */
 typedef struct kept_world {
   kept_body *bodies;
-  size_t size;
+  size_t n_bodies;
 } kept_world;
 
 /** A step that is measured, and sums since the start; begins as zeros. */
@@ -71,14 +72,14 @@ typedef struct measurement {
   double h;              /* s */
   measured_body *bodies; /* of the step */
   measured_contact *contacts;
-  size_t bodies_size, contacts_size;
   kept_contact *kept; /* of the last step, sorted; of this world */
-  size_t n_kept, kept_size;
+  size_t n_kept;
   uint32_t world;
   kept_world *worlds;
   size_t n_worlds;
   double most_crept;                    /* m */
   double energy, contact_work, lasting; /* J */
+  memory_pool pool;                     /* of all that is kept */
 } measurement;
 
 /** Fill all of `out`, which begins as zeros, that is measured. `step` is sound:

@@ -4,11 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "common/six.h"
 #include "gap/real.h"
 #include "host/joints.h"
 #include "preload/recorder_shapes.h"
 #include "preload/recorder_traffic.h"
+
+/* What is kept from step to step; begins as zeros. */
+static memory_pool kept;
+
+static void *allocate_zeros(void *context, size_t size) {
+  (void)context;
+  return calloc(1, size);
+}
 
 /* ---- bodies ---- */
 
@@ -21,36 +30,12 @@ typedef struct body_places {
 
 static dBodyID *handles;
 static body_places *bodies;
-static size_t n_bodies, bodies_size;
+static size_t n_bodies;
 /* place of a body among those of the step by its serial number, from 1 */
 static uint32_t *places;
-static size_t places_size;
-
-static bool room_for_bodies(size_t count) {
-  if (count <= bodies_size) return true;
-  free(handles);
-  free(bodies);
-  bodies_size = 2 * count;
-  handles = malloc(bodies_size * sizeof *handles);
-  bodies = calloc(bodies_size, sizeof *bodies);
-  if (handles != NULL && bodies != NULL) return true;
-  free(handles);
-  free(bodies);
-  handles = NULL;
-  bodies = NULL;
-  bodies_size = 0;
-  return false;
-}
 
 static bool place_body(size_t serial, size_t index) {
-  if (serial >= places_size) {
-    size_t size = serial + 1024;
-    uint32_t *more = realloc(places, size * sizeof *places);
-    if (more == NULL) return false;
-    memset(more + places_size, 0, (size - places_size) * sizeof *places);
-    places = more;
-    places_size = size;
-  }
+  if (!POOL_GROW(&kept, places, serial + 1)) return false;
   places[serial] = (uint32_t)index + 1;
   return true;
 }
@@ -98,7 +83,9 @@ static void read_places(body_places *places, dBodyID body) {
 static bool list_bodies(dWorldID world) {
   n_bodies = 0;
   size_t count = dWorldGetBodies(world, NULL, 0);
-  if (!room_for_bodies(count)) return false;
+  if (!POOL_RESERVE(&kept, handles, count) ||
+      !POOL_RESERVE(&kept, bodies, count))
+    return false;
   dWorldGetBodies(world, handles, count);
   for (size_t i = 0; i < count; i++) {
     dBodyID body = handles[i];
@@ -134,31 +121,15 @@ static void read_before(traffic_body *out, const body_places *places) {
  * that hold a body, each in order of creation. */
 static dWorldJoint *all;
 static const dWorldJoint **contacts, **joints;
-static size_t n_contacts, n_joints, joints_size;
-
-static bool room_for_joints(size_t count) {
-  if (count <= joints_size) return true;
-  free(all);
-  free(contacts);
-  free(joints);
-  joints_size = 2 * count;
-  all = malloc(joints_size * sizeof *all);
-  contacts = malloc(joints_size * sizeof *contacts);
-  joints = malloc(joints_size * sizeof *joints);
-  if (all != NULL && contacts != NULL && joints != NULL) return true;
-  free(all);
-  free(contacts);
-  free(joints);
-  all = NULL;
-  contacts = joints = NULL;
-  joints_size = 0;
-  return false;
-}
+static size_t n_contacts, n_joints;
 
 static bool list_joints(dWorldID world) {
   n_contacts = n_joints = 0;
   size_t count = dWorldGetJoints(world, NULL, 0);
-  if (!room_for_joints(count)) return false;
+  if (!POOL_RESERVE(&kept, all, count) ||
+      !POOL_RESERVE(&kept, contacts, count) ||
+      !POOL_RESERVE(&kept, joints, count))
+    return false;
   dWorldGetJoints(world, all, count);
   for (size_t i = 0; i < count; i++) {
     const dWorldJoint *joint = &all[i];
@@ -196,19 +167,9 @@ typedef struct working_rows {
 } working_rows;
 
 static working_rows *rows_of_joints;
-static size_t rows_size;
 static bool halfway;
 
 void state_rows_halfway(void) { halfway = true; }
-
-static bool room_for_rows(size_t count) {
-  if (count <= rows_size) return true;
-  free(rows_of_joints);
-  rows_size = 2 * count;
-  rows_of_joints = malloc(rows_size * sizeof *rows_of_joints);
-  if (rows_of_joints == NULL) rows_size = 0;
-  return rows_size > 0;
-}
 
 /* The change of a row's speed by a newton, 1/kg: of turning by the mean of the
  * inertia's axes, for a comparison of sizes. */
@@ -324,8 +285,13 @@ static void tell_joint(traffic_joint *out, const dWorldJoint *joint) {
 }
 
 traffic_step *state_begin(dWorldID world, double step_size) {
+  static memory_source zeros;
+  zeros = memory_from_malloc;
+  zeros.allocate = allocate_zeros;
+  if (kept.from == NULL) memory_pool_open(&kept, &zeros);
   n_contacts = n_joints = 0;
-  if (!list_bodies(world) || !list_joints(world) || !room_for_rows(n_joints))
+  if (!list_bodies(world) || !list_joints(world) ||
+      !POOL_RESERVE(&kept, rows_of_joints, n_joints))
     return NULL;
   traffic_step *step = traffic_begin(
       TRAFFIC_STEP, sizeof *step + n_bodies * sizeof(traffic_body) +

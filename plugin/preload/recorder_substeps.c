@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 /* ---- pairs ---- */
 
 typedef struct pair {
@@ -45,41 +47,33 @@ typedef struct held_pair {
 } held_pair;
 
 static held_pair *held;
-static size_t n_held, held_size;
+static size_t n_held;
 static dJointID *resting;
-static size_t n_resting, resting_size;
-
-static void *room(void *items, size_t n, size_t *size, size_t item) {
-  if (n < *size) return items;
-  *size = *size == 0 ? 64 : 2 * *size;
-  return realloc(items, *size * item);
-}
+static size_t n_resting;
+static memory_pool pool; /* of all that is kept */
 
 static void hold_contact(const dWorldJoint *joint) {
   if (joint->contact == NULL || !joint->enabled) return;
   const pair *found = find_pair(&joint->contact->geom);
   if (found == NULL) return;
-  resting = room(resting, n_resting, &resting_size, sizeof *resting);
-  if (resting == NULL) abort();
+  if (!POOL_GROW(&pool, resting, n_resting + 1)) abort();
   resting[n_resting++] = joint->joint;
   // a pair's contacts are made one after the other
   if (n_held > 0 && held[n_held - 1].geoms.one == found->one &&
       held[n_held - 1].geoms.other == found->other)
     return;
-  held = room(held, n_held, &held_size, sizeof *held);
-  if (held == NULL) abort();
+  if (!POOL_GROW(&pool, held, n_held + 1)) abort();
   held[n_held++] =
       (held_pair){*found, *joint->contact, {joint->body[0], joint->body[1]}};
 }
 
 static void hold_contacts(dWorldID world) {
+  static dWorldJoint *all;
   size_t count = dWorldGetJoints(world, NULL, 0);
-  dWorldJoint *all = malloc((count + 1) * sizeof *all);
-  if (all == NULL) abort();
+  if (!POOL_RESERVE(&pool, all, count)) abort();
   dWorldGetJoints(world, all, count);
   n_held = n_resting = 0;
   for (size_t i = 0; i < count; i++) hold_contact(&all[i]);
-  free(all);
 }
 
 /* The normals of the program's contacts point into the geom that it collided
@@ -110,7 +104,7 @@ typedef struct held_body {
 } held_body;
 
 static held_body *bodies;
-static size_t n_bodies, bodies_size;
+static size_t n_bodies;
 
 static void hold_body(dBodyID body) {
   held_body held = {.body = body,
@@ -121,19 +115,17 @@ static void hold_body(dBodyID body) {
   bool any = held.linear != 0 || held.angular != 0;
   for (int k = 0; k < 3; k++) any |= held.force[k] != 0 || held.torque[k] != 0;
   if (!any) return;
-  bodies = room(bodies, n_bodies, &bodies_size, sizeof *bodies);
-  if (bodies == NULL) abort();
+  if (!POOL_GROW(&pool, bodies, n_bodies + 1)) abort();
   bodies[n_bodies++] = held;
 }
 
 static void hold_bodies(dWorldID world) {
+  static dBodyID *all;
   size_t count = dWorldGetBodies(world, NULL, 0);
-  dBodyID *all = malloc((count + 1) * sizeof *all);
-  if (all == NULL) abort();
+  if (!POOL_RESERVE(&pool, all, count)) abort();
   dWorldGetBodies(world, all, count);
   n_bodies = 0;
   for (size_t i = 0; i < count; i++) hold_body(all[i]);
-  free(all);
 }
 
 static void add_forces(void) {
@@ -166,6 +158,7 @@ static void restore_damping(void) {
 
 int substeps_take(step_function *step, dWorldID world, dReal step_size,
                   unsigned count) {
+  if (pool.from == NULL) memory_pool_open(&pool, &memory_from_malloc);
   hold_contacts(world);
   hold_bodies(world);
   set_damping(count);
