@@ -175,21 +175,6 @@ run --trace t.csv "$program" step 2 daemon own step 3
 check "a program with other files in place of ours: rows" n_lines 6 t.csv
 check "a program with other files in place of ours: its file" [ ! -s own ]
 
-# ---- one file for several ----
-
-start --stats s.json --trace t.csv "$program" step 2 wait
-for option in stats trace; do
-  [ $option = stats ] && name=s.json || name=t.csv
-  check_refused "a second run, --$option" "--$option: '$name' is being written" \
-    --$option $name "$program" step 1
-done
-kill $pid
-ended
-check "the first has its results" json_holds s.json steps 2
-check "and its rows" n_lines 3 t.csv
-run --stats s.json "$program" step 1
-check "then the file is free" json_holds s.json steps 1
-
 # ---- debuggers, and other C libraries ----
 
 if command -v gdb >/dev/null &&

@@ -34,18 +34,18 @@ static int file_reads(const char *name, const char *words) {
 static void test_accepted_names(void) {
   char expected[PATH_MAX];
 
-  CU_ASSERT_EQUAL(output_file_check("new.json", path), 0);
+  CU_ASSERT_EQUAL(output_file_check("new.json", false, path), 0);
   CU_ASSERT_EQUAL(path[0], '/');
   CU_ASSERT_NOT_EQUAL(access("new.json", F_OK), 0); // not created
 
   write_words("real.json", "old");
   CU_ASSERT_EQUAL(symlink("real.json", "link.json"), 0);
-  CU_ASSERT_EQUAL(output_file_check("./link.json", path), 0);
+  CU_ASSERT_EQUAL(output_file_check("./link.json", false, path), 0);
   CU_ASSERT_PTR_NOT_NULL(realpath("real.json", expected));
   CU_ASSERT_STRING_EQUAL(path, expected);
   CU_ASSERT(file_reads("real.json", "old")); // not changed
 
-  CU_ASSERT_EQUAL(output_file_check("/dev/null", path), 0);
+  CU_ASSERT_EQUAL(output_file_check("/dev/null", false, path), 0);
   CU_ASSERT_STRING_EQUAL(path, "/dev/null");
 }
 
@@ -54,17 +54,18 @@ static void test_refused_names(void) {
   memset(long_name, 'x', sizeof long_name);
   long_name[300] = '\0';
 
-  CU_ASSERT_EQUAL(output_file_check("", path), ENOENT);
-  CU_ASSERT_EQUAL(output_file_check("none/a.json", path), ENOENT);
-  CU_ASSERT_EQUAL(output_file_check(".", path), EISDIR);
-  CU_ASSERT_EQUAL(output_file_check("none/", path), EISDIR);
-  CU_ASSERT_EQUAL(output_file_check("/dev/no-such-device", path), ENOENT);
-  CU_ASSERT_EQUAL(output_file_check(long_name, path), ENAMETOOLONG);
+  CU_ASSERT_EQUAL(output_file_check("", false, path), ENOENT);
+  CU_ASSERT_EQUAL(output_file_check("none/a.json", false, path), ENOENT);
+  CU_ASSERT_EQUAL(output_file_check(".", false, path), EISDIR);
+  CU_ASSERT_EQUAL(output_file_check("none/", false, path), EISDIR);
+  CU_ASSERT_EQUAL(output_file_check("/dev/no-such-device", false, path),
+                  ENOENT);
+  CU_ASSERT_EQUAL(output_file_check(long_name, false, path), ENAMETOOLONG);
   memset(long_name, 'x', sizeof long_name);
   long_name[sizeof long_name - 1] = '\0';
-  CU_ASSERT_EQUAL(output_file_check(long_name, path), ENAMETOOLONG);
+  CU_ASSERT_EQUAL(output_file_check(long_name, false, path), ENAMETOOLONG);
   write_words("file", "");
-  CU_ASSERT_EQUAL(output_file_check("file/a.json", path), ENOTDIR);
+  CU_ASSERT_EQUAL(output_file_check("file/a.json", false, path), ENOTDIR);
 }
 
 static void test_plain_files(void) {

@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 #include "command/impact.h"
-#include "command/other_precision.h"
+#include "command/program.h"
 #include "command/scene.h"
 
 #ifdef HAVE_CONFIG_H
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
     return finish_output(COMMAND_DONE);
   }
 
-  other_precision_begin(argc, argv);
+  program_words = argv;
   for (const subcommand *command = subcommands; command->name; command++)
     if (strcmp(argv[1], command->name) == 0)
       return finish_output(command->run(argc - 1, argv + 1));

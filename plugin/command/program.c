@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "command/arguments.h"
-#include "command/other_precision.h"
+#include "command/preloads.h"
+#include "gap/real.h"
 #include "preload/host_probe.h"
 #include "preload/ode_file.h"
 
@@ -42,13 +43,31 @@ static bool find(char path[PATH_MAX], const char *name) {
          complain("'%s': no such program on PATH", name) == 0;
 }
 
-bool program_check(program *found, const char *name) {
+char **program_words;
+
+/* Go on as the command for a host in the other precision: as that is built, or
+ * installed. Returns where there is none. */
+static void become_other_precision(void) {
+  static const char *const for_single[] = {"single",
+                                           "../lib/ode-mlcp/single/bin"};
+  static const char *const for_double[] = {"..", "../../../../bin"};
+  const bool is_double = sizeof(dReal) == sizeof(double);
+  char own[PATH_MAX], path[PATH_MAX + 64];
+  for (int k = 0; k < 2 && preloads_own_folder(own); k++) {
+    snprintf(path, sizeof path, "%s/%s/ode-mlcp", own,
+             is_double ? for_single[k] : for_double[k]);
+    execv(path, program_words);
+  }
+  if (is_double)
+    execv(INSTALLED_LIBDIR "/ode-mlcp/single/bin/ode-mlcp", program_words);
+}
+
+bool program_check(char path[PATH_MAX], const char *name) {
   char message[3 * PATH_MAX];
-  if (!find(found->path, name)) return false;
-  host_probe_result result =
-      host_probe(found->path, NULL, message, sizeof message);
+  if (!find(path, name)) return false;
+  host_probe_result result = host_probe(path, NULL, message, sizeof message);
   if (result == HOST_PROBE_FITS) return true;
-  if (result == HOST_PROBE_OTHER_PRECISION) other_precision_become();
+  if (result == HOST_PROBE_OTHER_PRECISION) become_other_precision();
   if (result == HOST_PROBE_OTHER_PRECISION)
     complain(
         "%s, and that for %s is missing: `./quickstart build --precision "

@@ -21,7 +21,7 @@ bool result_begin(result_file *file, char *message, size_t size,
   int length = vsnprintf(file->name, sizeof file->name, path, arguments);
   va_end(arguments);
   int error = length < (int)sizeof file->name
-                  ? output_file_check(file->name, file->path)
+                  ? output_file_check(file->name, false, file->path)
                   : ENAMETOOLONG;
   if (error != 0) return say_why(file, error, message, size);
   bool plain = output_file_is_plain(file->path);

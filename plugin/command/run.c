@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,7 +21,6 @@
 #include "command/program.h"
 #include "command/result_file.h"
 #include "mlcp/mlcp_folder.h"
-#include "preload/dump_folder.h"
 #include "preload/output_file.h"
 #include "preload/run_page.h"
 #include "settings/environment.h"
@@ -70,78 +68,47 @@ bool command_hand_on(void *context, const char *option, const char *value) {
   return false;
 }
 
-typedef struct request {
-  const char *dump;
-  bool strict, version;
-} request;
-
-static bool read_options(int argc, char **argv, request *request, int *status) {
-  static char stats[] = ENVIRONMENT_STATS, trace[] = ENVIRONMENT_TRACE;
+static bool read_options(int argc, char **argv, int *status) {
+  static char stats[] = ENVIRONMENT_STATS, trace[] = ENVIRONMENT_TRACE,
+              dump[] = ENVIRONMENT_DUMP;
+  bool strict = false;
   const argument arguments[] = {
       {"stats", "FILE.json", stats, take_variable, "a file's name",
        .help = "write sums over the run at its end"},
       {"trace", "FILE.csv", trace, take_variable, "a file's name",
        .help = "write a row a step"},
-      {"dump", "FOLDER", &request->dump,
+      {"dump", "FOLDER", dump, take_variable, "a folder's name",
        .help = "write problems that end above the tolerance into it, for "
                "ode-mlcp solve: the newest 100, at most 1 GiB"},
-      {"strict", NULL, &request->strict,
+      {"strict", NULL, &strict,
        .help = "end with status 3 where steps were refused or failed and the "
                "program ended well"},
-      {"version", NULL, &request->version, .help = "the version"},
       {.name = NULL}};
   const command_line line = {about,           arguments, ending,
                              command_hand_on, NULL,      true};
   if (!arguments_read(&line, argc, argv, status)) return false;
-  if (request->dump != NULL && *request->dump == '\0') {
-    *status = complain("--dump: the name is empty");
-    return false;
-  }
-  if (request->dump != NULL) setenv(ENVIRONMENT_DUMP, request->dump, 1);
-  if (request->strict) setenv(ENVIRONMENT_STRICT, "on", 1);
+  if (strict) setenv(ENVIRONMENT_STRICT, "on", 1);
   return true;
 }
 
 /* ---- results ---- */
 
-/* A file that the run writes; its lock is held until the command ends. */
-typedef struct output {
-  const char *option, *variable;
-  char path[PATH_MAX]; /* absolute; empty: nothing is wanted */
-  int file;            /* -1: none that can be removed */
-} output;
-
-/* Takes the file, and what it names out of the environment: another command that the
- * program starts has its own. */
-static bool claim(output *out) {
-  const char *name = getenv(out->variable);
-  out->file = -1;
+/* Takes what a variable names, absolute, out of the environment: another command that
+ * the program starts has its own. */
+static bool claim(const char *option, const char *variable,
+                  char path[PATH_MAX]) {
+  const char *name = getenv(variable);
   if (name == NULL) return true;
-  int error = output_file_check(name, out->path);
-  if (error == 0 && output_file_is_plain(out->path)) {
-    out->file = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (out->file < 0 || flock(out->file, LOCK_EX | LOCK_NB) != 0)
-      error = errno;
-  }
-  if (error == EWOULDBLOCK)
-    complain("--%s: '%s' is being written by a run already", out->option, name);
-  else if (error != 0)
-    complain("--%s: cannot write '%s': %s", out->option, name, strerror(error));
-  unsetenv(out->variable);
+  int error = output_file_check(name, false, path);
+  if (error != 0)
+    complain("--%s: cannot write '%s': %s", option, name, strerror(error));
+  unsetenv(variable);
   return error == 0;
 }
 
 /* A result of an earlier run must not pass for one of this. */
-static bool empty(const output *out) {
-  if (out->file < 0 || ftruncate(out->file, 0) == 0) return true;
-  complain("cannot write %s: %s", out->path, strerror(errno));
-  return false;
-}
-
-static void remove_if_empty(const output *out) {
-  struct stat file;
-  if (out->file >= 0 && fstat(out->file, &file) == 0 && file.st_size == 0)
-    unlink(out->path);
+static void remove_old(const char *path) {
+  if (path[0] != '\0' && output_file_is_plain(path)) unlink(path);
 }
 
 /* A setting's text is a number, for JSON too, a word, or inf: no limit. */
@@ -180,10 +147,10 @@ static void put_sums(json *json, const statistics *sums) {
   json_put_count(json, "worlds", sums->worlds);
 }
 
-static void write_statistics(const output *out, const run_page *page) {
+static void write_statistics(const char *path, const run_page *page) {
   char message[MESSAGE_SIZE];
   result_file file;
-  bool good = result_begin(&file, message, sizeof message, "%s", out->path);
+  bool good = result_begin(&file, message, sizeof message, "%s", path);
   if (good) {
     json json = {.out = file.out};
     json_open(&json, NULL, '{');
@@ -199,15 +166,13 @@ static void write_statistics(const output *out, const run_page *page) {
 
 /* Puts the absolute path of the folder into its variable: the program may work in
  * another one by then. */
-static bool check_dump(dump_request *dump) {
-  char message[512];
-  const char *bad = dump_request_read(dump, false, message, sizeof message);
-  if (bad != NULL) {
-    complain("--dump: %s", message);
-    return false;
-  }
-  return dump->folder[0] == '\0' ||
-         setenv(ENVIRONMENT_DUMP, dump->folder, 1) == 0;
+static bool check_dump(char folder[PATH_MAX]) {
+  const char *name = getenv(ENVIRONMENT_DUMP);
+  if (name == NULL) return true;
+  int error = output_file_check(name, true, folder);
+  if (error == 0) return setenv(ENVIRONMENT_DUMP, folder, 1) == 0;
+  complain("--dump: cannot write into '%.200s': %s", name, strerror(error));
+  return false;
 }
 
 static void remove_old_problems(const char *folder) {
@@ -224,10 +189,8 @@ static void remove_old_problems(const char *folder) {
 
 /* ---- the run ---- */
 
-static run_page *make_page(const program *found, const char *trace,
-                           int *descriptor) {
+static run_page *make_page(const char *trace, int *descriptor) {
   char setting[64];
-  struct stat file;
   // the program of another run, which did its part by starting this one
   run_page *outer = run_page_find();
   if (outer != NULL) atomic_store(&outer->answered, 1);
@@ -237,10 +200,6 @@ static run_page *make_page(const program *found, const char *trace,
     return NULL;
   }
   strcpy(page->trace, trace);
-  if (stat(found->path, &file) == 0) {
-    page->probed_device = file.st_dev;
-    page->probed_inode = file.st_ino;
-  }
   snprintf(setting, sizeof setting, "%ld:%d", (long)getpid(), *descriptor);
   return setenv(RUN_PAGE_VARIABLE, setting, 1) == 0 ? page : NULL;
 }
@@ -281,32 +240,31 @@ static bool is_strict(void) {
   return value != NULL && strcmp(value, "on") == 0;
 }
 
-static int run(const program *found, char **argv, const output *statistics,
-               const output *trace) {
+/* `statistics` and `trace` are files, or empty. */
+static int run(const char *path, char **argv, const char *statistics,
+               const char *trace) {
   int descriptor, ended;
-  run_page *page = make_page(found, trace->path, &descriptor);
+  run_page *page = make_page(trace, &descriptor);
   if (page == NULL) return COMMAND_WRONG_USE;
   pid_t child = child_fork();
   if (child < 0) return complain("no process: %s", strerror(errno));
   if (child == 0) {
-    execvp(found->path, argv);
+    execvp(path, argv);
     page->exec_error = errno;
     _exit(COMMAND_WRONG_USE);
   }
-  if (statistics->path[0] == '\0' || statistics->file >= 0) let_go_of_streams();
+  if (statistics[0] == '\0' || output_file_is_plain(statistics))
+    let_go_of_streams();
   run_page_leave(descriptor);
   ended = child_wait(child);
 
   run_page last = *page;
   munmap(page, sizeof *page);
-  if (statistics_tried(&last.sums) > 0 && statistics->path[0] != '\0')
+  if (statistics_tried(&last.sums) > 0 && statistics[0] != '\0')
     write_statistics(statistics, &last);
-  else
-    remove_if_empty(statistics);
-  remove_if_empty(trace);
   if (last.exec_error != 0)
-    return complain("%s: %s", found->path, strerror(last.exec_error));
-  const char *name = strrchr(found->path, '/') + 1;
+    return complain("%s: %s", path, strerror(last.exec_error));
+  const char *name = strrchr(path, '/') + 1;
   int status =
       judge(&last, name, run_page_is_used(descriptor), is_strict(),
             WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended));
@@ -315,38 +273,32 @@ static int run(const program *found, char **argv, const output *statistics,
 }
 
 int command_run(int argc, char **argv) {
-  static output statistics = {"stats", ENVIRONMENT_STATS, "", -1},
-                trace = {"trace", ENVIRONMENT_TRACE, "", -1};
+  static char statistics[PATH_MAX], trace[PATH_MAX];
   static char preloads[16 * PATH_MAX];
-  char message[MESSAGE_SIZE];
+  char message[MESSAGE_SIZE], dump[PATH_MAX] = "", path[PATH_MAX];
   ode_mlcp_options options;
-  program found;
-  dump_request dump;
-  request request = {0};
   int status;
 
-  if (!read_options(argc, argv, &request, &status)) return status;
-  if (request.version) {
-    printf("ode-mlcp %s\n", ode_mlcp_version());
-    return COMMAND_DONE;
-  }
+  if (!read_options(argc, argv, &status)) return status;
   if (optind >= argc)
     return complain("no program to run; see ode-mlcp run --help");
 
   ode_mlcp_default_options(&options);
   if (!environment_read(&options, message, sizeof message))
     return complain("%s", message);
-  if (!check_dump(&dump) || !program_check(&found, argv[optind]))
+  if (!check_dump(dump) || !program_check(path, argv[optind]))
     return COMMAND_WRONG_USE;
   if (!preloads_value(PRELOAD_PLUGIN, preloads, sizeof preloads, message,
                       sizeof message))
     return complain("%s", message);
   if (setenv("LD_PRELOAD", preloads, 1) != 0) return complain("memory ran out");
-  if (!claim(&statistics) || !claim(&trace) || !empty(&statistics) ||
-      !empty(&trace)) {
-    remove_if_empty(&statistics);
+  if (!claim("stats", ENVIRONMENT_STATS, statistics) ||
+      !claim("trace", ENVIRONMENT_TRACE, trace))
     return COMMAND_WRONG_USE;
-  }
-  remove_old_problems(dump.folder);
-  return run(&found, argv + optind, &statistics, &trace);
+  if (trace[0] != '\0' && strcmp(statistics, trace) == 0)
+    return complain("--trace: '%s' is that of --stats", trace);
+  remove_old(statistics);
+  remove_old(trace);
+  remove_old_problems(dump);
+  return run(path, argv + optind, statistics, trace);
 }

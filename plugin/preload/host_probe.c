@@ -1,4 +1,4 @@
-#define _GNU_SOURCE // dl_iterate_phdr, environ, pipe2
+#define _GNU_SOURCE // dl_iterate_phdr, pipe2
 #include "preload/host_probe.h"
 
 #include <fcntl.h>
@@ -12,22 +12,6 @@
 
 #include "preload/ode_file.h"
 
-static const char PRELOAD[] = "LD_PRELOAD=";
-
-/* The environment with this preloaded alone; from malloc. */
-static char **make_environment(char *preload) {
-  size_t count = 0, kept = 0;
-  while (environ[count] != NULL) count++;
-  char **made = malloc((count + 2) * sizeof *made);
-  if (made == NULL) return NULL;
-  for (size_t k = 0; k < count; k++)
-    if (strncmp(environ[k], PRELOAD, sizeof PRELOAD - 1) != 0)
-      made[kept++] = environ[k];
-  made[kept++] = preload;
-  made[kept] = NULL;
-  return made;
-}
-
 /* That of this very process, which comes first. */
 static int find_loader(struct dl_phdr_info *object, size_t size, void *loader) {
   (void)size;
@@ -38,33 +22,28 @@ static int find_loader(struct dl_phdr_info *object, size_t size, void *loader) {
   return 1;
 }
 
-/* Starts `loader --list program`, which writes to `output`. Other threads may be at
- * work, so that nothing is done between fork and exec. */
-static bool start(const char *program, char *preload, int output,
-                  pid_t *child) {
+/* A stream of what `loader --list program` says with one library preloaded, or none.
+ * Other threads may be at work, so that nothing is done between fork and exec. */
+static FILE *start_listing(const char *program, const char *preloaded,
+                           pid_t *child) {
+  static const char PATHS[] = "LD_LIBRARY_PATH";
+  char preload[NAME_MAX + 16], *paths = getenv(PATHS);
   char *words[] = {NULL, (char *)"--list", (char *)program, NULL};
+  // the variable's name and its = stand before its value
+  char *environment[] = {preload, paths != NULL ? paths - sizeof PATHS : NULL,
+                         NULL};
+  int ends[2];
   posix_spawn_file_actions_t files;
+  snprintf(preload, sizeof preload, "LD_PRELOAD=%s", preloaded);
   dl_iterate_phdr(find_loader, &words[0]);
-  char **environment = words[0] != NULL ? make_environment(preload) : NULL;
-  if (environment == NULL || posix_spawn_file_actions_init(&files) != 0) {
-    free(environment);
-    return false;
-  }
+  if (words[0] == NULL || pipe2(ends, O_CLOEXEC) != 0) return NULL;
+  posix_spawn_file_actions_init(&files);
   bool started =
-      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) == 0 &&
+      posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO) == 0 &&
       posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
                                        O_WRONLY, 0) == 0 &&
       posix_spawn(child, words[0], &files, NULL, words, environment) == 0;
   posix_spawn_file_actions_destroy(&files);
-  free(environment);
-  return started;
-}
-
-/* A stream of what `loader --list` says about `program`. */
-static FILE *start_listing(const char *program, char *preload, pid_t *child) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
-  bool started = start(program, preload, ends[1], child);
   close(ends[1]);
   FILE *listing = started ? fdopen(ends[0], "r") : NULL;
   if (listing == NULL) close(ends[0]);
@@ -96,11 +75,9 @@ static bool read_listing(FILE *listing, char name[PATH_MAX],
 
 host_probe_result host_probe(const char *program, const char *opened,
                              char *message, size_t message_size) {
-  char name[PATH_MAX], file[PATH_MAX], preload[sizeof PRELOAD + NAME_MAX];
+  char name[PATH_MAX], file[PATH_MAX];
   pid_t child;
-  snprintf(preload, sizeof preload, "%s%s", PRELOAD,
-           opened != NULL ? opened : "");
-  FILE *listing = start_listing(program, preload, &child);
+  FILE *listing = start_listing(program, opened != NULL ? opened : "", &child);
   if (listing == NULL) return HOST_PROBE_FITS;
   bool found = read_listing(listing, name, file);
   fclose(listing);

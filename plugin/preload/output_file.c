@@ -40,34 +40,21 @@ static int place_in_folder(const char *name, char path[PATH_MAX]) {
   return 0;
 }
 
-int output_file_check(const char *name, char path[PATH_MAX]) {
+int output_file_check(const char *name, bool folder, char path[PATH_MAX]) {
   struct stat file;
 
   if (*name == '\0') return ENOENT;
   if (strlen(name) >= PATH_MAX) return ENAMETOOLONG;
   if (stat(name, &file) != 0)
-    return errno == ENOENT && !is_device_name(name)
+    return errno == ENOENT && (folder || !is_device_name(name))
                ? place_in_folder(name, path)
                : errno;
-
-  if (S_ISDIR(file.st_mode)) return EISDIR;
-  if (access(name, W_OK) != 0) return errno;
-  if (is_device_name(name)) {
+  if (S_ISDIR(file.st_mode) != folder) return folder ? ENOTDIR : EISDIR;
+  if (access(name, folder ? W_OK | X_OK : W_OK) != 0) return errno;
+  if (!folder && is_device_name(name)) {
     strcpy(path, name);
     return 0;
   }
-  return realpath(name, path) != NULL ? 0 : errno;
-}
-
-int output_file_check_folder(const char *name, char path[PATH_MAX]) {
-  struct stat file;
-
-  if (*name == '\0') return ENOENT;
-  if (strlen(name) >= PATH_MAX) return ENAMETOOLONG;
-  if (stat(name, &file) != 0)
-    return errno == ENOENT ? place_in_folder(name, path) : errno;
-  if (!S_ISDIR(file.st_mode)) return ENOTDIR;
-  if (access(name, W_OK | X_OK) != 0) return errno;
   return realpath(name, path) != NULL ? 0 : errno;
 }
 

@@ -6,15 +6,13 @@
 #include <stdbool.h>
 
 /**
- * Find out whether `name` can be written, without creating or changing it.
+ * Find out whether `name` can be written, a file or a folder, without creating or
+ * changing it.
  *
  * @param path  [PATH_MAX] out: its absolute path, symbolic links followed.
  * @return 0, or an errno that says why not.
  */
-int output_file_check(const char *name, char path[PATH_MAX]);
-
-/** As output_file_check, for a folder that is there or can be made. */
-int output_file_check_folder(const char *name, char path[PATH_MAX]);
+int output_file_check(const char *name, bool folder, char path[PATH_MAX]);
 
 /** True if `path` is, or would become, a plain file. */
 bool output_file_is_plain(const char *path);

@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ode_mlcp.h"
 #include "preload/count.h"
-#include "preload/dump_folder.h"
 #include "preload/host_probe.h"
 #include "preload/message.h"
 #include "preload/near_contacts.h"
@@ -30,7 +28,7 @@
 static ode_mlcp_observer *program_observer;
 static void *program_context;
 
-static dump_request dump;
+static char dump_folder[PATH_MAX]; /* empty: no problems are wanted */
 static run_page *page;
 
 /* The folder belongs to the first process that steps; another one's problems, none of
@@ -39,10 +37,10 @@ static void settle_dump(void) {
   char folder[PATH_MAX + 24];
   static atomic_int settled;
   const pid_t self = getpid();
-  if (dump.folder[0] == '\0' || atomic_exchange(&settled, self) == self ||
+  if (dump_folder[0] == '\0' || atomic_exchange(&settled, self) == self ||
       run_page_claim(page, self))
     return;
-  snprintf(folder, sizeof folder, "%s.%ld", dump.folder, (long)self);
+  snprintf(folder, sizeof folder, "%s.%ld", dump_folder, (long)self);
   ode_mlcp_dump(folder, ODE_MLCP_DUMP_DEGRADED);
 }
 
@@ -83,16 +81,13 @@ static _Atomic(void *) create_caller;
 static void check_host(void) {
   char name[PATH_MAX], message[2 * PATH_MAX];
   Dl_info caller, program;
-  struct stat file;
   if (dladdr(create_caller, &caller) == 0 ||
       dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
     return;
   if (caller.dli_fbase == program.dli_fbase)
     caller.dli_fname = "/proc/self/exe";
-  if (realpath(caller.dli_fname, name) == NULL || stat(name, &file) != 0 ||
-      (file.st_dev == page->probed_device && file.st_ino == page->probed_inode))
-    return;
-  if (host_probe(name, NULL, message, sizeof message) != HOST_PROBE_FITS)
+  if (realpath(caller.dli_fname, name) != NULL &&
+      host_probe(name, NULL, message, sizeof message) != HOST_PROBE_FITS)
     message_end("%s", message);
 }
 
@@ -109,34 +104,31 @@ __attribute__((visibility("default"))) dWorldID dWorldCreate(void) {
   return next_create();
 }
 
-static void start_dump(bool checked) {
-  char message[512];
-  const char *bad = dump_request_read(&dump, checked, message, sizeof message);
-  if (bad != NULL) message_end("%s: %s", bad, message);
-  if (dump.folder[0] != '\0' &&
-      ode_mlcp_dump(dump.folder, ODE_MLCP_DUMP_DEGRADED) != ODE_MLCP_OK)
+static void start_dump(void) {
+  const char *folder = getenv(ENVIRONMENT_DUMP);
+  if (folder == NULL) return;
+  snprintf(dump_folder, sizeof dump_folder, "%s", folder);
+  if (ode_mlcp_dump(dump_folder, ODE_MLCP_DUMP_DEGRADED) != ODE_MLCP_OK)
     message_end("%s: the name is too long", ENVIRONMENT_DUMP);
 }
 
-/* The page of the run, or without one this process's own. @return whether there is a
- * run */
-static bool find_page(void) {
+/* The page of the run, or without one this process's own. */
+static void find_page(void) {
   static const char *const results[] = {ENVIRONMENT_STATS, ENVIRONMENT_TRACE};
   page = run_page_find();
-  if (page != NULL) return true;
+  if (page != NULL) return;
   for (int k = 0; k < 2 && getenv(RUN_PAGE_VARIABLE) == NULL; k++)
     if (getenv(results[k]) != NULL)
       message_end("%s: ode-mlcp run alone writes it", results[k]);
   page = run_page_of_no_run();
   if (page == NULL) message_end("no shared memory");
-  return false;
 }
 
 __attribute__((constructor)) static void start(void) {
   char message[512];
   ode_mlcp_options options;
 
-  bool in_run = find_page();
+  find_page();
   message_count_ends(&page->refused);
   ode_mlcp_default_options(&options);
   if (!environment_read(&options, message, sizeof message))
@@ -155,7 +147,7 @@ __attribute__((constructor)) static void start(void) {
         "ODE_MLCP_MARGIN: to have an effect this library must come before the "
         "host in LD_PRELOAD");
   if (page->trace[0] != '\0') options.measure = 1;
-  start_dump(in_run);
+  start_dump();
 
   ode_mlcp_error error = ode_mlcp_attach_new_worlds(&options);
   if (error != ODE_MLCP_OK)

@@ -37,9 +37,6 @@ typedef struct run_page {
   atomic_int second_library; /* was opened, and told of */
   atomic_int refused;        /* processes that ended and told why */
   atomic_int owner;          /* the process that the --dump folder belongs to */
-  /* the file whose host the command has looked at, before the start */
-  dev_t probed_device;
-  ino_t probed_inode;
   int exec_error; /* errno, by the command's child: the program did not start */
 } run_page;
 

@@ -25,7 +25,8 @@ static int open_table(const char *path) {
   if (table >= 0 && fstat(table, &there) == 0 && there.st_ino == ours.st_ino &&
       there.st_dev == ours.st_dev)
     return table;
-  table = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+  table =
+      open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   if (table >= 0) fstat(table, &ours);
   return table;
 }
