@@ -87,7 +87,6 @@ function fillHead(report) {
   $('title').title = [report.program, ...report.arguments].join(' ');
   $('verdict').textContent = report.headline;
   for (const line of report.verdict) $('lines').append(element('li', line.text));
-  if (report.trade) $('lines').after(element('p', report.trade));
   for (const note of report.notes) $('notes').append(element('p', note));
 }
 

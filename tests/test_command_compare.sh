@@ -161,24 +161,6 @@ check "bounces: step" figure_is step contact_error_worst "x < $(of_velocity 1e-9
 check "bounces: ah" figure_is ah contact_error_p90 'x < 0.05'
 check "bounces: quick" figure_is quick contact_error_worst 'x > 1e-2'
 
-# impacts by the set, and where Poisson's law was taken and why: as run counts them
-ode_mlcp run --scheme trapezoid --impact set --stats stats.json -- \
-  "$play" bounce --seconds 0.6
-compare --output report --no-repeat --steppers trapezoid,ah --impact set -- \
-  "$play" bounce --seconds 0.6
-sed -n '/id="data">$/,/id="arrays">/p' report/report.html >page.data
-for key in impacts_by_set poisson_bounces poisson_unposed poisson_unfinished; do
-  told=$(json_value stats.json "$key")
-  check "the set: $key is told" [ -n "$told" ]
-  check "the set: $key" figure_is trapezoid $key "x == $told"
-  check "the set: ah has no $key" figure_is ah $key 'x == 0'
-  check "the page has $key" grep -aq "\"figures\":.*\"$key\"" page.data
-done
-check "the set: some impacts" figure_is trapezoid impacts_by_set 'x > 5'
-check "the set: some bounce" figure_is trapezoid poisson_bounces 'x > 50'
-check "the set: a row why" out_has "Poisson's law: it bounces  *[1-9]"
-check "the set: no row of noughts" sh -c '! grep -q "there is no set" out'
-
 # ---- a reference ----
 
 compare --output report --refine 2 --steppers ah,trapezoid -- \

@@ -217,10 +217,6 @@ static void test_counts_of_the_run(void) {
   head->failed = 2;
   head->degraded = 3;
   head->unsolved = 4;
-  head->impacts_by_set = 5;
-  head->poisson_bounces = 6;
-  head->poisson_unposed = 7;
-  head->poisson_unfinished = 8;
   head->not_finite = 9;
   head->time = 11;
   head->worlds = 12;
@@ -230,10 +226,6 @@ static void test_counts_of_the_run(void) {
   CU_ASSERT_EQUAL(f->failed_steps, 2);
   CU_ASSERT_EQUAL(f->degraded, 3);
   CU_ASSERT_EQUAL(f->unsolved, 4);
-  CU_ASSERT_EQUAL(f->impacts_by_set, 5);
-  CU_ASSERT_EQUAL(f->poisson_bounces, 6);
-  CU_ASSERT_EQUAL(f->poisson_unposed, 7);
-  CU_ASSERT_EQUAL(f->poisson_unfinished, 8);
   CU_ASSERT_EQUAL(f->not_finite, 9);
   CU_ASSERT_EQUAL(f->seconds, 11);
   CU_ASSERT_EQUAL(c.worlds, 12);

@@ -26,11 +26,10 @@ static bool record(uint32_t number) {
   frame->world = 1;
   frame->number = number;
   recording_file_end();
-  return true;
+  return !recording_file_head()->full;
 }
 
-/* Of frames of 1 MiB each, 4 MiB at the start have room for three and the head, 8 MiB for
- * seven, and a disk of 10 MiB for no more growth. */
+/* A disk of 10 MiB has room for nine frames of 1 MiB each, with their steps and the head. */
 static void test_full_disk(void) {
   full_disk before;
   unlink(path);
@@ -39,7 +38,7 @@ static void test_full_disk(void) {
   uint32_t n = 0;
   while (n < 100 && record(n + 1)) n++;
   full_disk_end(&before);
-  CU_ASSERT_EQUAL(n, 7);
+  CU_ASSERT_EQUAL(n, 9);
   CU_ASSERT_EQUAL(recording_file_head()->full, 1);
 
   // now there is room, but a gap in what is told would be no recording
@@ -51,8 +50,8 @@ static void test_full_disk(void) {
   recording *r = recording_open(path, message, sizeof message);
   CU_ASSERT_PTR_NOT_NULL_FATAL(r);
   CU_ASSERT_EQUAL(r->head->full, 1);
-  CU_ASSERT_EQUAL(r->n_frames, 7);
-  CU_ASSERT_EQUAL(r->n_steps, 8); // the one whose frame had no room
+  CU_ASSERT_EQUAL(r->n_frames, 9);
+  CU_ASSERT_EQUAL(r->n_steps, 10); // the one whose frame had no room
   for (uint32_t i = 0; i < r->n_frames; i++)
     CU_ASSERT_EQUAL(r->frames[i]->number, i + 1);
   recording_close(r);

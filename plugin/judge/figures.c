@@ -57,32 +57,31 @@ static void forget_contacts(compare_figures *f) {
   f->contact_work = NAN;
 }
 
+/* The quantile of a member of the steps from one on, in room for all of them. */
+static double quantile_of(const recording *r, size_t from, size_t offset,
+                          double part, double room[]) {
+  for (size_t i = from; i < r->n_steps; i++)
+    room[i - from] = *(const double *)((const char *)r->steps[i] + offset);
+  return quantile(room, r->n_steps - from, part);
+}
+
 static bool sum_times(const recording *r, compare_figures *f) {
-  double *values = malloc((r->n_steps + 1) * sizeof *values);
-  if (values == NULL) return false;
-  for (size_t i = 0; i < r->n_steps; i++)
-    values[i] = r->steps[i]->contact_error;
-  f->contact_error_p90 = quantile(values, r->n_steps, 0.9);
-  for (size_t i = 0; i < r->n_steps; i++)
-    values[i] = r->steps[i]->friction_error;
-  f->friction_error_p90 = quantile(values, r->n_steps, 0.9);
-  for (size_t i = 0; i < r->n_steps; i++) values[i] = r->steps[i]->aslant_error;
-  f->aslant_error_p90 = quantile(values, r->n_steps, 0.9);
-  for (size_t i = 0; i < r->n_steps; i++) values[i] = r->steps[i]->penetration;
-  f->penetration_p90 = quantile(values, r->n_steps, 0.9);
-  for (size_t i = 0; i < r->n_steps; i++)
-    values[i] = 1e3 * r->steps[i]->seconds;
-  f->ms_step_median = quantile(values, r->n_steps, 0.5);
-  f->ms_step_p99 = quantile(values, r->n_steps, 0.99);
-  f->ms_step_worst = r->n_steps > 0 ? values[r->n_steps - 1] : NAN;
-  double processor = 0;
+  double *room = malloc((r->n_steps + 1) * sizeof *room), processor = 0;
+  if (room == NULL) return false;
+#define QUANTILE(from, field, part)                                            \
+  quantile_of(r, from, offsetof(recording_step, field), part, room)
+  f->contact_error_p90 = QUANTILE(0, contact_error, 0.9);
+  f->friction_error_p90 = QUANTILE(0, friction_error, 0.9);
+  f->aslant_error_p90 = QUANTILE(0, aslant_error, 0.9);
+  f->penetration_p90 = QUANTILE(0, penetration, 0.9);
+  f->ms_step_median = 1e3 * QUANTILE(0, seconds, 0.5);
+  f->ms_step_p99 = 1e3 * QUANTILE(0, seconds, 0.99);
+  f->ms_step_worst = 1e3 * QUANTILE(0, seconds, 1);
+  f->unrest = QUANTILE(r->n_steps - (r->n_steps + 9) / 10, fastest, 0.5);
+#undef QUANTILE
   for (size_t i = 0; i < r->n_steps; i++) processor += r->steps[i]->processor;
   f->ms_processor = 1e3 * processor / (double)r->n_steps;
-  size_t last = (r->n_steps + 9) / 10;
-  for (size_t i = 0; i < last; i++)
-    values[i] = r->steps[r->n_steps - last + i]->fastest;
-  f->unrest = quantile(values, last, 0.5);
-  free(values);
+  free(room);
   return true;
 }
 
@@ -98,10 +97,6 @@ static bool judge_alone(compare_run *run) {
   f->failed_steps = (long)r->head->failed;
   f->degraded = (long)r->head->degraded;
   f->unsolved = (long)r->head->unsolved;
-  f->impacts_by_set = (long)r->head->impacts_by_set;
-  f->poisson_bounces = (long)r->head->poisson_bounces;
-  f->poisson_unposed = (long)r->head->poisson_unposed;
-  f->poisson_unfinished = (long)r->head->poisson_unfinished;
   f->not_finite = (long)r->head->not_finite;
   f->seconds = r->head->time;
   sum_steps(r, f);

@@ -61,7 +61,6 @@ typedef struct compare_figures {
   long late; /* steps that took the processor longer than they stand for */
   long
       strayed; /* bodies a body's size from the middle of all runs at the end */
-  long impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
   double contact_error_worst, contact_error_p90;   /* m/s */
   double cone_violation_worst;                     /* m/s */
   double friction_error_worst, friction_error_p90; /* m/s: of a body */
@@ -115,7 +114,6 @@ typedef struct comparison {
   double energy, speed, fall,
       step_size;                     /* J, m/s, m/s, s: the scene's scales */
   char headline[1000];               /* which stepper to take */
-  char trade[1000];                  /* what accuracy costs; empty: not known */
   verdict_line lines[VERDICT_LINES]; /* worst first */
   int n_lines;
   bool short_of_memory; /* figures are left out for it */

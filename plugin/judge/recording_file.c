@@ -1,72 +1,70 @@
-#define _GNU_SOURCE // mremap
 #include "judge/recording_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-/* The file grows by this much at a time. */
-static const size_t GROWTH = (size_t)4 << 20;
-
 static int file = -1;
-static recording_head *head;
-static size_t file_size, record_size;
+static recording_head head;
+static recording_record *record; /* that is made */
+static size_t record_room;
 
-/* Disk is set aside before it is mapped: a write to a mapped page that has none
- * would be a bus error. */
-static bool grow(size_t size) {
-  int error = posix_fallocate(file, 0, (off_t)size);
-  if (error != 0) return false;
-  void *moved = head == NULL ? mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED, file, 0)
-                             : mremap(head, file_size, size, MREMAP_MAYMOVE);
-  if (moved == MAP_FAILED) return false;
-  head = moved;
-  file_size = size;
+recording_head *recording_file_head(void) { return file >= 0 ? &head : NULL; }
+
+static bool put(const void *bytes, size_t size, uint64_t at) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = pwrite(file, (const char *)bytes + done, size - done,
+                       (off_t)(at + done));
+    if (n <= 0) return false;
+    done += (size_t)n;
+  }
   return true;
 }
-
-recording_head *recording_file_head(void) { return head; }
 
 bool recording_file_open(const char *path) {
   file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return false;
-  if (!grow(GROWTH)) {
-    close(file);
-    file = -1;
-    unlink(path);
-    return false;
-  }
-  memcpy(head->magic, RECORDING_MAGIC, sizeof head->magic);
-  head->version = RECORDING_VERSION;
-  head->head_size = RECORDING_HEAD;
-  head->used = RECORDING_HEAD;
-  return true;
+  head = (recording_head){.version = RECORDING_VERSION,
+                          .head_size = RECORDING_HEAD,
+                          .used = RECORDING_HEAD};
+  memcpy(head.magic, RECORDING_MAGIC, sizeof head.magic);
+  if (put(&head, sizeof head, 0)) return true;
+  recording_file_close();
+  unlink(path);
+  return false;
 }
 
 void *recording_file_begin(recording_kind kind, size_t size) {
-  record_size = (size + 7) / 8 * 8;
-  if (head == NULL || head->full) return NULL;
-  while (head->used + record_size > file_size)
-    if (!grow(file_size + (record_size > GROWTH ? record_size : GROWTH))) {
-      head->full = 1;
-      return NULL;
-    }
-  recording_record *record = (void *)((char *)head + head->used);
-  // disk just set aside is zero
-  *record = (recording_record){kind, (uint32_t)record_size};
+  size = (size + 7) / 8 * 8;
+  if (file < 0 || head.full) return NULL;
+  if (size > record_room) {
+    free(record);
+    record = malloc(record_room = 2 * size);
+  }
+  if (record == NULL) {
+    record_room = 0;
+    head.full = 1;
+    return NULL;
+  }
+  memset(record, 0, size);
+  *record = (recording_record){kind, (uint32_t)size};
   return record;
 }
 
 void recording_file_end(void) {
-  __atomic_store_n(&head->used, head->used + record_size, __ATOMIC_RELEASE);
+  if (put(record, record->size, head.used))
+    head.used += record->size;
+  else
+    head.full = 1;
+  put(&head, sizeof head, 0);
 }
 
 void recording_file_close(void) {
-  if (head != NULL) munmap(head, file_size);
-  if (file >= 0) close(file);
-  head = NULL;
+  if (file < 0) return;
+  put(&head, sizeof head, 0);
+  if (ftruncate(file, (off_t)head.used) != 0) head.full = 1;
+  close(file);
   file = -1;
 }

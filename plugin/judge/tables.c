@@ -37,14 +37,7 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
   ROW(unsolved, COUNT, true, "unsolved answers", "")                           \
   ROW(not_finite, COUNT, true, "steps to states not finite", "")               \
   ROW(parted, NUMBER, false, "parts from the first run at", "s")               \
-  ROW(seconds, NUMBER, false, "simulated", "s")                                \
-  ROW(impacts_by_set, COUNT | RARE, false, "impacts by an outcome of the set", \
-      "")                                                                      \
-  ROW(poisson_bounces, COUNT | RARE, false, "  Poisson's law: it bounces", "") \
-  ROW(poisson_unposed, COUNT | RARE, false,                                    \
-      "  Poisson's law: there is no set", "")                                  \
-  ROW(poisson_unfinished, COUNT | RARE, false,                                 \
-      "  Poisson's law: the sample failed", "")
+  ROW(seconds, NUMBER, false, "simulated", "s")
 
 const figure figures[] = {
 #define ROW(field, kind, less, words, unit)                                    \

@@ -222,10 +222,6 @@ static void count_step(recording_head *out, const traffic_step *told) {
   out->failed += !told->taken;
   out->degraded += told->degraded;
   out->unsolved += told->unsolved;
-  out->impacts_by_set += told->impacts_by_set;
-  out->poisson_bounces += told->poisson_bounces;
-  out->poisson_unposed += told->poisson_unposed;
-  out->poisson_unfinished += told->poisson_unfinished;
   out->seconds += told->seconds;
   if (told->world > out->worlds) out->worlds = told->world;
   if (told->taken) out->time += told->step_size;
@@ -252,7 +248,7 @@ static void take_step(recording_head *out, const traffic_step *told) {
   if (out->steps % out->interval != 0 && !told->last) return;
   write_step();
   if (seen) write_frame(&step);
-  thin_out(recording_file_head()); // it moves as the file grows
+  thin_out(out);
 }
 
 static bool has_places(const uint32_t places[2], uint32_t count) {
@@ -337,16 +333,12 @@ bool taking_go_on(void) {
   return any;
 }
 
-/* The recording ends where its last whole record does. */
 static void end_recording(recording_head *out, int status, bool cut) {
   copy_head(out); // messages may have come after the last step
   if (pending.steps > 0) write_step();
-  out = recording_file_head();
   out->status = status;
   out->cut = cut;
-  off_t used = (off_t)out->used;
   recording_file_close();
-  if (truncate(asked.recording, used) != 0) broken = true;
 }
 
 bool taking_end(int status, bool cut) {

@@ -126,7 +126,7 @@ enum { N_FAULTS = sizeof faults / sizeof faults[0] };
 static const double NOTICE = 0.01;
 /* Two figures are the same to a user within this factor. */
 static const double ALIKE = 2;
-/* And two prices, or two distances from the reference, within this one. */
+/* And two prices within this one. */
 static const double SAME = 1.1;
 
 /* ---- words ---- */
@@ -533,39 +533,6 @@ static void say_taken(comparison *c, const compare_run *best) {
   say(c, ".");
 }
 
-/* Runs that are not beaten in both, the most accurate last. */
-static void write_trade(comparison *c) {
-  char number[32], times[32];
-  const compare_run *cheap = cheapest(c, INFINITY, ANY);
-  if (c->reference < 0 || cheap == NULL) return;
-  double bound = INFINITY, spent = 0;
-  for (;;) {
-    const compare_run *next = NULL;
-    for (int i = 0; i < c->n_runs; i++) {
-      const compare_run *run = &c->runs[i];
-      if (is_broken(run) || !(run->figures.reference_error < bound / SAME) ||
-          !(cost_of(run) > spent))
-        continue;
-      if (next == NULL || cost_of(run) < cost_of(next)) next = run;
-    }
-    if (next == NULL) break;
-    bool itself = next == &c->runs[c->reference];
-    bound = next->figures.reference_error;
-    spent = cost_of(next);
-    add(c->trade, sizeof c->trade, "%s%s %s %s m",
-        c->trade[0] == '\0' ? "What accuracy costs: " : "; ", next->name,
-        itself ? "changes by" : "is off by", short_number(bound, number));
-    if (itself)
-      add(c->trade, sizeof c->trade, " when its step is cut in %d",
-          c->refine * c->refine);
-    add(c->trade, sizeof c->trade, " at %s",
-        next == cheap ? "the least price"
-                      : short_number(spent / cost_of(cheap), times));
-    if (next != cheap) add(c->trade, sizeof c->trade, " times that");
-  }
-  if (c->trade[0] != '\0') add(c->trade, sizeof c->trade, ".");
-}
-
 static void write_headline(comparison *c, const char *program) {
   double relative;
   char number[32], part[32];
@@ -711,9 +678,8 @@ void judge_verdict(comparison *c) {
     if (strlen(called) + strlen(c->arguments[i]) < sizeof called / 2)
       add(called, sizeof called, " %s", c->arguments[i]);
   find_scales(c);
-  c->headline[0] = c->trade[0] = '\0';
+  c->headline[0] = '\0';
   write_headline(c, called);
-  write_trade(c);
   add_troubles(c, lines, &n);
   for (int k = 0; k < N_FAULTS; k++) add_fault(c, &faults[k], lines, &n);
   qsort(lines, (size_t)n, sizeof lines[0], by_badness);

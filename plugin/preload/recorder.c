@@ -163,33 +163,13 @@ VISIBLE dMessageFunction *dGetMessageHandler(void) {
   return program_handlers[2];
 }
 
-/* ---- the lock ---- */
-
-#ifdef __GLIBC__
-#include <sys/single_threaded.h>
-#else
-enum { __libc_single_threaded = 0 };
-#endif
-
-/* While there is one thread nobody else can be meant: a lock and its release cost
- * as much as a contact's record. */
-static bool hold(void) {
-  if (__libc_single_threaded) return false;
-  pthread_mutex_lock(&lock);
-  return true;
-}
-
-static void release(bool held) {
-  if (held) pthread_mutex_unlock(&lock);
-}
-
 /* ---- worlds ---- */
 
 VISIBLE void dWorldDestroy(dWorldID world) {
   NEXT(dWorldDestroy)
-  bool held = hold();
+  pthread_mutex_lock(&lock);
   recorder_world_gone(world);
-  release(held);
+  pthread_mutex_unlock(&lock);
   next(world);
 }
 
@@ -204,9 +184,9 @@ static bool is_time_to_see(void) {
 
 static void see_space(dSpaceID space) {
   if (space == NULL || !is_time_to_see()) return;
-  bool held = hold();
+  pthread_mutex_lock(&lock);
   recorder_shapes_see_space(space);
-  release(held);
+  pthread_mutex_unlock(&lock);
 }
 
 VISIBLE void dSpaceCollide(dSpaceID space, void *data,
@@ -229,12 +209,12 @@ VISIBLE void dSpaceCollide2(dGeomID one, dGeomID other, void *data,
 VISIBLE void ode_mlcp_recorder_see_pair(dGeomID one, dGeomID other, int flags) {
   if (inside > 0) return;
   if (refine == 1 && !is_time_to_see()) return;
-  bool held = hold();
+  pthread_mutex_lock(&lock);
   if (refine > 1) substeps_pair(one, other, flags);
   // geoms in a space are seen there
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
   if (dGeomGetSpace(other) == NULL) recorder_shapes_see(other);
-  release(held);
+  pthread_mutex_unlock(&lock);
 }
 
 VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
@@ -248,9 +228,9 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
 VISIBLE void dGeomDestroy(dGeomID geom) {
   NEXT(dGeomDestroy)
   // within a step, which has geoms of its own, the thread has the lock
-  bool held = inside == 0 && hold();
+  if (inside == 0) pthread_mutex_lock(&lock);
   recorder_shapes_forget(geom);
-  release(held);
+  if (inside == 0) pthread_mutex_unlock(&lock);
   next(geom);
 }
 
@@ -303,10 +283,6 @@ static void add_report(dWorldID world, traffic_step *step) {
   step->degraded = (uint32_t)report.degraded;
   step->unsolved = (uint32_t)report.unsolved;
   step->residual = report.residual;
-  step->impacts_by_set = (uint32_t)report.impacts_by_set;
-  step->poisson_bounces = (uint32_t)report.poisson_bounces;
-  step->poisson_unposed = (uint32_t)report.poisson_unposed;
-  step->poisson_unfinished = (uint32_t)report.poisson_unfinished;
 }
 
 /* The program is ended as by itself, but without its exit handlers. */
@@ -385,8 +361,6 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
     told->last = last;
     told->messages = n_messages;
     told->degraded = told->unsolved = 0;
-    told->impacts_by_set = told->poisson_bounces = 0;
-    told->poisson_unposed = told->poisson_unfinished = 0;
     told->residual = 0;
     add_report(world, told);
     n_messages = 0;

@@ -3,9 +3,8 @@
  *
  * A head of one page, then records, each a `recording_record` and as many bytes
  * as that says, a multiple of 8. All numbers are the machine's own
- * (little-endian on every machine this runs on). The file is mapped while it is
- * written and `used` moves on when a record is whole: however the command ends,
- * what is up to there can be read.
+ * (little-endian on every machine this runs on). `used` moves on when a record is
+ * whole: however the command ends, what is up to there can be read.
  */
 #ifndef ODE_MLCP_PRELOAD_RECORDING_H
 #define ODE_MLCP_PRELOAD_RECORDING_H
@@ -52,9 +51,8 @@ typedef struct recording_head {
   char stepper[64];
   char program[256];
   char message[RECORDING_MESSAGE]; /* the first */
-  int64_t impacts_by_set, poisson_bounces, poisson_unposed,
-      poisson_unfinished; /* ode-mlcp: as its report has them */
-  double weight;          /* N: of all that falls, the most of a step */
+  int64_t unused[4];
+  double weight; /* N: of all that falls, the most of a step */
   /* of the program, each with its end, up to an empty one; as many as fit */
   char arguments[RECORDING_ARGUMENTS];
 } recording_head;

@@ -53,7 +53,6 @@ typedef struct traffic_step {
   uint32_t taken, watched;     /* 1: the step was; there was memory to see it */
   uint32_t attached, last;     /* 1: on a stepper of ode-mlcp; before a stop */
   uint32_t degraded, unsolved; /* ode-mlcp's report, and its residual */
-  uint32_t impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
   uint32_t n_bodies, n_contacts, n_joints;
   double residual;
   double cfm;                 /* that the stepper steps with */
