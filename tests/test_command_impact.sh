@@ -1,6 +1,7 @@
 #!/bin/sh
 # `ode-mlcp impact`: what it takes and refuses, what it says of a collision and of its
 # outcomes, its files, and how it is stopped.
+top=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/command_checks.sh"
 
 impact() { ode_mlcp impact "$@"; }
@@ -31,8 +32,8 @@ for name in rocking-block compass-gait box-wall ramone disk-stack; do
   done
 done
 impact compass-gait --samples 20 --select first --steps 50
-check "said: its options" grep -q 'select first' out
-check "said: simultaneous impacts" grep -q '^simultaneous (Anitescu & Potra): 3' out
+check "said: its options" grep -q '^select: first' out
+check "said: simultaneous impacts" [ "$(grep -c '^  - {vnA' out)" = 3 ]
 impact rocking-block --samples 2000 --json
 for pair in samples:2000 finished:2000 unfinished:0 incomplete_lcps:0 failed:0 seed:1 \
     simultaneous_missed:0 simultaneous_whole:true sequential_missed:2; do
@@ -46,7 +47,6 @@ impact compass-gait --samples 300 --json
 check "the compass: sequences are met" number_is sequential_missed 0
 impact disk-stack --samples 3 --steps 0 --json
 check "no outcome: status 1" status_is 1
-check "no outcome: no share of it is known" number_is share_seen null
 check "no outcome: JSON" is_json out
 
 # ---- wrong use ----
@@ -74,7 +74,6 @@ done <<OPTIONS
 --range 5:5
 --range 7
 --range 3:x
---method magic
 --tolerance 0
 OPTIONS
 impact --help
@@ -109,7 +108,7 @@ while IFS='|' read -r file said numbers; do
   array "block/$file.mtx" $numbers
   refused "a wrong $file: $said" "$said" block
 done <<FILES
-M|2 x 3, expected is a square one|2 3 1 0 0 1 0 0
+M|2 x 3, expected is n x n|2 3 1 0 0 1 0 0
 M|M is not positive definite|3 3 1 0 0 0 1 0 0 0 -1
 Jn|Jn.mtx:2: the matrix is 2 x 2, expected is any x 3|2 2 1 0 0 1
 Jt|3 x 3, expected is 2 x 3 or 4 x 3|3 3 1 0 0 0 1 0 0 0 1
@@ -119,7 +118,7 @@ v|v.mtx:4: 'nan' is not a finite number|3 1 1 nan 1
 v|v.mtx:4: the file ends where a number is expected|3 1 1 2
 FILES
 rm block/Jt.mtx
-refused "no Jt" "Jt.mtx: No such file.*expected is 2 x 3 or 4 x 3" block
+refused "no Jt" "Jt.mtx: No such file" block
 rm -r block
 
 # ---- ranges, ways, files ----
@@ -196,14 +195,6 @@ check "caps up to the same over the mass, above what stops it" awk '
   END { exit bad || NR != 3 }' caps
 point 2 3
 check "what rises does not approach" grep -q '"approaches": false' out
-impact point --samples 20
-check "and that is said" grep -q '^nothing approaches' out
-# Good and Turing: outcomes that came once each are as likely as all that were not seen
-point 2 -3
-impact point --samples 1
-check "of one sample none is seen" grep -q 'about 0.0000 of the outcomes' out
-impact point --samples 20
-check "of one outcome all" grep -q 'about 1.0000 of the outcomes' out
 # a folder's own defaults, which options go before
 printf '# of a point\nh 2.5\n\nsteps 3\nsamples 7\n' >point/options.txt
 impact point --steps 4 --json
@@ -215,12 +206,6 @@ for line in "h 0" "h" "steps -1" "sample 3" "samples 3 4"; do
   refused "options.txt: $line" "point/options.txt:2: expected is h X" point
 done
 rm point/options.txt
-# a slip of a hair below 0 is said without a sign
-write_point 2 -1 -0.50000001
-impact point --samples 20
-check "no negative zero" sh -c '! grep -q -e "-0.000000" out'
-impact point --samples 20 --json
-check "which there is" grep -q '"vtA": \[ *-1' out
 rm -r point
 
 # ---- what is said of a set is what its outcomes say ----
@@ -233,10 +218,6 @@ function is(value, expected, limit) {
     bad = 1
   }
   compared++
-}
-function cell(value, low, high, n,   at) {
-  at = high > low ? int((value - low) / (high - low) * n) : 0
-  return at < 0 ? 0 : at > n - 1 ? n - 1 : at
 }
 /^# done/ { for (i = 2; i < NF; i += 2) count[$i] = $(i + 1) }
 /^#/ { next }
@@ -260,16 +241,6 @@ FILENAME == "all.csv" {
 CHECK
 # What it says of other laws is from the outcome that is nearest, by the velocity that differs most.
 cat outcomes.awk - >said.awk <<'CHECK'
-function share_seen(   k, i, at, times, alone) {
-  for (k = 1; k <= n; k++) {
-    at = ""
-    for (i = 3; i <= rows; i++)
-      at = at " " cell(v[name[i], k], low[name[i]], high[name[i]], 32)
-    times[at]++
-  }
-  for (at in times) alone += times[at] == 1
-  return 1 - alone / n
-}
 function close_law(   k, i, off, d, nearest) {
   nearest = 1e300
   for (k = 1; k <= n; k++) {
@@ -284,13 +255,12 @@ function close_law(   k, i, off, d, nearest) {
   is(distance, nearest, 1e-12 * wt)
   distance = ""
 }
-FNR == 1 { share = share_seen(); per = count["lcps"] / count["done"] }
-FILENAME != "text" {
+FNR == 1 { per = count["lcps"] / count["done"] }
+{
   if (key in count && section != "sequential") is($2, count[key], 0)
   if (key == "lcps_per_sample") is($2, per, 1e-9)
   if (key == "solutions_per_lcp") is($2, count["solutions"] / count["lcps"], 1e-9)
   if (key == "unfinished") is($2, count["done"] - count["finished"], 0)
-  if (key == "share_seen") is($2, share, 1e-9)
   if (key == "approaches" && $2 != "true") bad = 1
   if (/^  [a-z]/) section = $1
   if (key == "extents" || key == "means" || key == "simultaneous" || key == "sequential") section = key
@@ -301,25 +271,10 @@ FILENAME != "text" {
   if (section == "means" && /v[nt]/) is($2, sum[$1] / n, 1e-12 * wt)
   if (section == "simultaneous" || section == "sequential") {
     if (NF == 2 && $1 ~ /^v[nt]/) law[$1] = $2
-    if ($1 == "distance") { distance = $2; laws++ }
-    if ($1 == (section == "sequential" ? name[rows] : "distance")) close_law()
+    if ($1 == "distance") { distance = $2; laws++; close_law() }
   }
 }
-FILENAME == "text" {
-  if ($1 == "samples") {
-    is($2, count["done"], 0); is($4, count["finished"], 0)
-    is($6, count["done"] - count["finished"], 0); is($8, count["outcomes"], 0)
-  }
-  if (/LCPs a sample/) is($1, per, 5.1e-5)
-  if (/solutions met/) is($1, count["solutions"] / count["lcps"], 5.1e-5)
-  if (/distribution seen/)
-    for (i = 2; i < NF; i++) if ($i == "about") is($(i + 1), share, 5.1e-5)
-  if (NF == 4 && $1 ~ /^v[nt]/) {
-    is($2, low[$1], 1e-6 * wt); is($3, sum[$1] / n, 1e-6 * wt)
-    is($4, high[$1], 1e-6 * wt)
-  }
-}
-END { exit bad || n < 40 || compared < 40 || laws < 3 }
+END { exit bad || n < 40 || compared < 24 || laws < 3 }
 CHECK
 # told_as WHAT WT ARG..: WT bounds tangent velocities, m/s
 told_as() {
@@ -328,7 +283,8 @@ told_as() {
   impact "$@" --csv all.csv
   mv out text
   impact "$@" --json
-  check "$what: said as its outcomes are" awk -v wt="$wt" -f said.awk all.csv out text
+  check "$what: said as its outcomes are" awk -v wt="$wt" -f said.awk all.csv out
+  check "$what: in words" python3 "$top/tests/in_words.py" out text microseconds_per_lcp
 }
 make_beam beam
 mkdir plate
@@ -347,7 +303,7 @@ told_as "a plate" 2144.761 plate --samples 200
 # the options are in the head of a CSV file
 impact plate --range 2:5 --seed 7 --steps 20 --select first --csv head.csv
 check "a head: options" grep -q \
-  '^# seed 7 first 2 samples 3 .* steps 20 .* select first method automatic' head.csv
+  '^# seed 7 first 2 samples 3 .* steps 20 .* select first$' head.csv
 
 # ---- friction without limit ----
 

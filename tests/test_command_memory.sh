@@ -53,7 +53,7 @@ if grep -q __asan_init "$command" || grep -q __tsan_init "$command" ||
 fi
 # what differs from run to run
 without_times() {
-  grep -v -e microseconds -e ' us an LCP' -e '"seconds"' -e ', [0-9.]* s$' "$1"
+  grep -v -e microseconds -e '^[ "]*seconds"*:' "$1"
 }
 # At its end the command has what libraries keep and, of its own, a list of its arguments.
 LD_PRELOAD=$work/failing.so TEST_COUNTS=count "$command" --help >told </dev/null

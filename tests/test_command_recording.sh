@@ -15,7 +15,8 @@ record() {
 
 # page_data FOLDER: the text of its page's data
 page_data() {
-  sed -n '/id="data">$/,/<.script>/p' "$1/report.html"
+  sed -n '/id="data">$/,/<.script>/p' "$1/report.html" |
+    sed 's/": /":/g; s/\([]"}0-9el]\), /\1,/g'
 }
 
 # ---- what the program does goes on under the recorder ----
@@ -256,7 +257,6 @@ near(text['interval'], 1 / 30, 1e-9)
 at = [max(1, math.floor(100 * k / 30 + 1e-6)) / 100 for k in range(frames)]
 assert [run['label'] for run in text['runs']] == ['step', 'ah']
 for run in text['runs']:
-    near(run['end'], 1, 1e-9)
     one, box, gone, come = run['bodies']
     assert one[1:] == box[1:] == [0, 30] and gone[1:] == [0, 15], run['bodies']
     assert come[1:] == [16, 30], run['bodies']

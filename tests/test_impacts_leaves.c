@@ -468,7 +468,7 @@ static void judge(const ode_mlcp_impact_problem *problem, test_random *random,
                            .lambdas = lambdas,
                            .reached = reached,
                            .leaf = leaf};
-    CU_ASSERT_FATAL(contact_search_scratch(space) < 1 << 16);
+    CU_ASSERT_FATAL(contact_search_wide_scratch(space) <= sizeof scratch);
     contact_search_solve(space, impact->islands[0].search_start, space->start,
                          caps, IMPACT_FEASIBILITY * space->scale, 1000000,
                          scratch, &found);

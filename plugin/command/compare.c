@@ -183,14 +183,18 @@ static bool make_folder(const char *path) {
   return false;
 }
 
-/* DIR/data/NAME[-rR].SUFFIX; a name's ':' becomes '-'. */
+void compare_file_name(const compare_run *run, char name[COMPARE_NAME]) {
+  snprintf(name, COMPARE_NAME, "%s", run->name);
+  for (char *c = name; *c != '\0'; c++)
+    if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
+}
+
+/* DIR/data/NAME[-rR].SUFFIX */
 static void name_file(char path[PATH_MAX], const char *folder,
                       const compare_run *run, const char *label,
                       const char *suffix) {
   char name[COMPARE_NAME];
-  snprintf(name, sizeof name, "%s", run->name);
-  for (char *c = name; *c != '\0'; c++)
-    if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
+  compare_file_name(run, name);
   if (snprintf(path, PATH_MAX, "%s/data/%s%s%s", folder, name, label, suffix) >=
       PATH_MAX)
     path[0] = '\0'; // refused when it is opened
@@ -222,7 +226,7 @@ static bool set_number(const char *variable, uint64_t value) {
 
 /* In the child: becomes the program on the stepper. */
 static void __attribute__((noreturn))
-become(const request *request, const compare_run *run, const program *found,
+become(const request *request, const compare_run *run, const char *file,
        char **argv, const char *traffic, const char *output, unsigned refine) {
   char message[2 * PATH_MAX];
   static char preloads[16 * PATH_MAX];
@@ -253,8 +257,8 @@ become(const request *request, const compare_run *run, const program *found,
     fprintf(stderr, "ode-mlcp compare: %s\n", message);
     _exit(126);
   }
-  execvp(found->path, argv);
-  fprintf(stderr, "ode-mlcp compare: %s: %s\n", found->path, strerror(errno));
+  execvp(file, argv);
+  fprintf(stderr, "ode-mlcp compare: %s: %s\n", file, strerror(errno));
   _exit(126);
 }
 
@@ -322,7 +326,7 @@ static ended_run watch(pid_t child, const request *request, const char *path,
 
 typedef struct job {
   const request *request;
-  const program *found;
+  const char *file;
   char **argv;
   const char *folder;
 } job;
@@ -402,7 +406,7 @@ static recording *run_once(const job *job, compare_run *run, const char *label,
     return NULL;
   }
   if (child == 0)
-    become(job->request, run, job->found, job->argv, traffic, output, refine);
+    become(job->request, run, job->file, job->argv, traffic, output, refine);
   setpgid(child, child);
   char name[COMPARE_NAME + 32];
   snprintf(name, sizeof name, "%s%s", run->name, label);
@@ -453,56 +457,19 @@ static recording *repeat_one(const job *job, comparison *c) {
 /* ---- recordings made elsewhere ---- */
 
 /* The host's own first, as they usually are named. */
-static int rank(const char *path) {
-  const char *name = strrchr(path, '/') + 1;
+static int rank(const char *name) {
   if (strncmp(name, "step", 4) == 0) return 0;
   return strncmp(name, "quick", 5) == 0 ? 1 : 2;
 }
 
-static int by_name(const void *a, const void *b) {
-  const char *one = *(char *const *)a, *other = *(char *const *)b;
-  int by_rank = rank(one) - rank(other);
-  return by_rank != 0 ? by_rank : strcmp(one, other);
+static int by_name(const struct dirent **one, const struct dirent **other) {
+  int by_rank = rank((*one)->d_name) - rank((*other)->d_name);
+  return by_rank != 0 ? by_rank : strcmp((*one)->d_name, (*other)->d_name);
 }
 
-static void free_names(char **names) {
-  for (size_t i = 0; names != NULL && names[i] != NULL; i++) free(names[i]);
-  free(names);
-}
-
-/* The names of all recordings below the folder, sorted; ends with NULL. NULL where
- * memory ran out. */
-static char **list_recordings(const char *folder) {
-  char path[PATH_MAX];
-  char **names = calloc(1, sizeof *names);
-  size_t n = 0;
-  bool good = names != NULL;
-  for (int k = 0; k < 2 && good; k++) {
-    snprintf(path, sizeof path, "%s%s", folder, k == 0 ? "/data" : "");
-    DIR *listing = opendir(path);
-    if (listing == NULL) {
-      good = errno != ENOMEM;
-      continue;
-    }
-    for (struct dirent *entry; good && (entry = readdir(listing)) != NULL;) {
-      size_t length = strlen(entry->d_name);
-      if (length < 5 || strcmp(entry->d_name + length - 4, ".rec") != 0)
-        continue;
-      char **more = realloc(names, (n + 2) * sizeof *names), *name;
-      if (more != NULL) names = more;
-      good = more != NULL && asprintf(&name, "%s/%s", path, entry->d_name) >= 0;
-      if (!good) break;
-      names[n++] = name;
-      names[n] = NULL;
-    }
-    closedir(listing);
-  }
-  if (good) {
-    qsort(names, n, sizeof *names, by_name);
-    return names;
-  }
-  free_names(names);
-  return NULL;
+static int is_recording(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return length > 4 && strcmp(entry->d_name + length - 4, ".rec") == 0;
 }
 
 static void name_program(comparison *c, const recording_head *head) {
@@ -544,60 +511,64 @@ static bool take_recording(comparison *c, recording *r, bool again,
   return true;
 }
 
-/* The least number of substeps that is met is that of the first level. */
-static int read_folder(comparison *c, const char *folder, recording **repeat) {
-  char message[PATH_MAX + 200];
-  char **names = list_recordings(folder);
-  size_t n = 0;
-  int status = COMMAND_DONE;
-  while (names != NULL && names[n] != NULL) n++;
-  recording **found = calloc(n + 1, sizeof *found);
-  if (names == NULL || found == NULL)
+/* All recordings of a folder, first by its runs' number of substeps: the least that is
+ * met is that of the first level. */
+static int read_recordings(comparison *c, const char *folder,
+                           recording **repeat, bool *any) {
+  char message[PATH_MAX + 200], path[PATH_MAX];
+  struct dirent **names;
+  int n = scandir(folder, &names, is_recording, by_name), status = COMMAND_DONE;
+  recording **found = calloc(n > 0 ? (size_t)n : 1, sizeof *found);
+  if (found == NULL || (n < 0 && errno == ENOMEM))
     status = complain("--from: memory ran out");
-  else if (n == 0)
-    status = complain("--from: no recording (data/*.rec) in %s", folder);
-  for (size_t i = 0; found != NULL && i < n; i++) {
-    found[i] = recording_open(names[i], message, sizeof message);
+  for (int i = 0; found != NULL && i < n; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+    found[i] = recording_open(path, message, sizeof message);
     if (found[i] == NULL) status = complain("--from: %s", message);
     int refine = found[i] != NULL ? (int)found[i]->head->refine : 0;
     if (refine > 1 && (c->refine == 0 || refine < c->refine))
       c->refine = refine;
   }
-  for (size_t i = 0; found != NULL && i < n; i++) {
-    bool again = strstr(names[i], "-again.rec") != NULL;
-    if (found[i] != NULL && !take_recording(c, found[i], again, repeat))
+  for (int i = 0; i < n; i++) {
+    bool again = strstr(names[i]->d_name, "-again.rec") != NULL;
+    if (found != NULL && found[i] != NULL &&
+        !take_recording(c, found[i], again, repeat))
       recording_close(found[i]);
+    free(names[i]);
   }
-  free_names(names);
+  if (n >= 0) free(names);
   free(found);
+  *any |= n > 0;
   return status;
+}
+
+static int read_folder(comparison *c, const char *folder, recording **repeat) {
+  char data[PATH_MAX];
+  bool any = false;
+  snprintf(data, sizeof data, "%s/data", folder);
+  int status = read_recordings(c, folder, repeat, &any);
+  if (status == COMMAND_DONE) status = read_recordings(c, data, repeat, &any);
+  if (status != COMMAND_DONE || any) return status;
+  return complain("--from: no recording (data/*.rec) in %s", folder);
 }
 
 /* ---- the whole ---- */
 
 static int write_report(const comparison *c, const request *request,
                         const char *folder, int status) {
-  // the page has the figures of report.json in it
   static compare_writer *const writers[] = {
       compare_write_json, compare_write_csv, compare_write_html};
   char message[PATH_MAX + 200];
   for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++)
     status = written_or_complain(writers[k](c, folder, message, sizeof message),
                                  message, status);
-  if (!request->json) {
+  json out = {.out = stdout};
+  if (request->json) {
+    compare_put(c, &out, NULL);
+  } else {
     compare_print_table(c);
     printf("\nThe report: %s/report.html\n", folder);
-    return status;
   }
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/report.json", folder);
-  FILE *file = fopen(path, "r");
-  if (file == NULL) {
-    complain("cannot read '%s': %s", path, strerror(errno));
-    return COMMAND_FELL_SHORT;
-  }
-  for (int letter; (letter = fgetc(file)) != EOF;) putchar(letter);
-  fclose(file);
   return status;
 }
 
@@ -662,8 +633,8 @@ static bool make_folders(const char *folder, char absolute[PATH_MAX]) {
 
 static int run_program(const request *request, comparison *c, char **argv) {
   char folder[PATH_MAX];
-  program found;
-  if (!take_steppers(c, request->steppers) || !program_check(&found, argv[0]) ||
+  char file[PATH_MAX];
+  if (!take_steppers(c, request->steppers) || !program_check(file, argv[0]) ||
       !make_folders(request->output, folder))
     return COMMAND_WRONG_USE;
   snprintf(c->program, sizeof c->program, "%s", argv[0]);
@@ -672,7 +643,7 @@ static int run_program(const request *request, comparison *c, char **argv) {
   remove_old_report(folder, true);
 
   hear_interrupts();
-  const job job = {request, &found, argv, folder};
+  const job job = {request, file, argv, folder};
   for (int i = 0; i < c->n_runs; i++)
     if (interrupts == 0)
       run_levels(&job, &c->runs[i], c->refine);

@@ -1,14 +1,12 @@
 /* report.html: a page with all it needs in it. The page's own parts are made of
  * report/ and linked in; this file adds the data: a JSON text, and in base64 the
  * arrays of floats that it points into. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/compare.h"
-#include "command/json.h"
 #include "command/result_file.h"
 #include "judge/tables.h"
 
@@ -31,31 +29,25 @@ enum { MOST_POINTS = 700, FRAMES_A_SECOND = 30, MOST_FRAMES = 3600 };
 /* ---- arrays ---- */
 
 typedef struct buffer {
-  unsigned char *bytes;
-  size_t used, size;
-  bool failed;
+  FILE *stream; /* of memory */
+  char *bytes;
+  size_t used;
 } buffer;
 
-static void append(buffer *b, const void *bytes, size_t count) {
-  if (b->used + count > b->size) {
-    size_t size = 2 * b->size + count + 4096;
-    unsigned char *more = realloc(b->bytes, size);
-    if (more == NULL) b->failed = true;
-    if (more == NULL) return;
-    b->bytes = more;
-    b->size = size;
-  }
-  if (count > 0) memcpy(b->bytes + b->used, bytes, count);
-  b->used += count;
+/* Where in the buffer the next array goes. */
+static size_t place_in(buffer *b) {
+  fflush(b->stream);
+  return b->used;
 }
 
 static void write_base64(FILE *out, const buffer *b) {
   static const char letters[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (size_t i = 0; i < b->used; i += 3) {
-    uint32_t three = (uint32_t)b->bytes[i] << 16;
-    if (i + 1 < b->used) three |= (uint32_t)b->bytes[i + 1] << 8;
-    if (i + 2 < b->used) three |= b->bytes[i + 2];
+    const unsigned char *bytes = (const unsigned char *)b->bytes + i;
+    uint32_t three = (uint32_t)bytes[0] << 16;
+    if (i + 1 < b->used) three |= (uint32_t)bytes[1] << 8;
+    if (i + 2 < b->used) three |= bytes[2];
     fputc(letters[three >> 18], out);
     fputc(letters[three >> 12 & 63], out);
     fputc(i + 1 < b->used ? letters[three >> 6 & 63] : '=', out);
@@ -131,34 +123,31 @@ static void choose_frames(view *v) {
 
 /* ---- JSON ---- */
 
-static void number(FILE *out, double value) {
-  if (isfinite(value))
-    fprintf(out, "%.5g", value);
-  else
-    fputs("null", out);
+static void put_floats(json *out, const char *key, const float values[],
+                       int count) {
+  json_open(out, key, '[');
+  for (int i = 0; i < count; i++) json_put(out, NULL, values[i]);
+  json_close(out);
 }
 
-static void numbers(FILE *out, const float values[], int count) {
-  for (int i = 0; i < count; i++) {
-    fputc(i == 0 ? '[' : ',', out);
-    number(out, values[i]);
-  }
-  fputc(']', out);
+static void put_sizes(json *out, const size_t values[], int count) {
+  json_open(out, NULL, '[');
+  for (int i = 0; i < count; i++) json_put_size(out, NULL, values[i]);
+  json_close(out);
 }
 
 /* ---- poses and contacts ---- */
 
 /* All bodies of the run's frames, as [number, first frame, last frame], and of each
  * its three coordinates and four of its turn, [7][n_frames]. */
-static void add_poses(const view *v, const recording *r, FILE *out,
+static void add_poses(const view *v, const recording *r, json *out,
                       buffer *data) {
   size_t n = v->n_frames;
   uint32_t most = last_body(r);
-  const char *before = "";
-  fprintf(out, ",\"poses\":%zu,\"bodies\":[", data->used);
-  float *values = malloc(7 * n * sizeof *values);
-  data->failed |= values == NULL;
-  for (uint32_t body = 1; body <= most && !data->failed; body++) {
+  json_put_size(out, "poses", place_in(data));
+  json_open(out, "bodies", '[');
+  static float values[7 * (MOST_FRAMES + 2)];
+  for (uint32_t body = 1; body <= most; body++) {
     size_t first = n, last = 0;
     float was[4] = {1, 0, 0, 0};
     memset(values, 0, 7 * n * sizeof *values);
@@ -177,28 +166,27 @@ static void add_poses(const view *v, const recording *r, FILE *out,
       }
     }
     if (first == n) continue;
-    fprintf(out, "%s[%u,%zu,%zu]", before, body, first, last);
-    append(data, values, 7 * n * sizeof *values);
-    before = ",";
+    put_sizes(out, (const size_t[]){body, first, last}, 3);
+    fwrite(values, sizeof *values, 7 * n, data->stream);
   }
-  free(values);
-  fputc(']', out);
+  json_close(out);
 }
 
 /* Place and force of each contact. */
-static void add_contacts(const view *v, const recording *r, FILE *out,
+static void add_contacts(const view *v, const recording *r, json *out,
                          buffer *data) {
-  fprintf(out, ",\"contacts\":%zu,\"counts\":[", data->used);
+  json_put_size(out, "contacts", place_in(data));
+  json_open(out, "counts", '[');
   for (size_t k = 0; k < v->n_frames; k += v->contacts_every) {
     const recording_frame *frame = frame_of(v, r, k);
-    fprintf(out, "%s%u", k > 0 ? "," : "", frame->n_contacts);
+    json_put_size(out, NULL, frame->n_contacts);
     for (uint32_t i = 0; i < frame->n_contacts; i++) {
       const recording_contact *contact = &frame_contacts(frame)[i];
-      append(data, contact->position, sizeof contact->position);
-      append(data, contact->force, sizeof contact->force);
+      fwrite(contact->position, sizeof contact->position, 1, data->stream);
+      fwrite(contact->force, sizeof contact->force, 1, data->stream);
     }
   }
-  fputc(']', out);
+  json_close(out);
 }
 
 /* ---- shapes ---- */
@@ -233,27 +221,25 @@ static double time_of(const recording *r, uint32_t step) {
 
 /* The way of a shape without a body: [time, position, quaternion] each. */
 static void add_moves(const recording *r, const recording_shape *shape,
-                      FILE *out) {
+                      json *out) {
   int n = 0;
-  fputs(",\"moves\":[", out);
+  json_open(out, "moves", '[');
   for (size_t i = 0; i < r->n_shapes && n < 500; i++) {
     const recording_shape *moved = r->shapes[i];
     if (moved->body != 0 || moved->number != shape->number || moved->last == 0)
       continue;
-    fprintf(out, "%s[", n++ > 0 ? "," : "");
-    number(out, time_of(r, moved->last));
-    fputc(',', out);
-    numbers(out, moved->position, 3);
-    fputc(',', out);
-    numbers(out, moved->quaternion, 4);
-    fputc(']', out);
+    n++;
+    json_open(out, NULL, '[');
+    json_put(out, NULL, time_of(r, moved->last));
+    put_floats(out, NULL, moved->position, 3);
+    put_floats(out, NULL, moved->quaternion, 4);
+    json_close(out);
   }
-  fputc(']', out);
+  json_close(out);
 }
 
-static void add_shapes(const recording *r, FILE *out, known_meshes *meshes) {
-  bool first = true;
-  fputs(",\"shapes\":[", out);
+static void add_shapes(const recording *r, json *out, known_meshes *meshes) {
+  json_open(out, "shapes", '[');
   for (size_t i = 0; i < r->n_shapes; i++) {
     const recording_shape *shape = r->shapes[i];
     if ((shape->body != 0 && shape->world != r->world) ||
@@ -262,133 +248,116 @@ static void add_shapes(const recording *r, FILE *out, known_meshes *meshes) {
     int mesh = -1;
     if (shape->kind == RECORDING_MESH && (mesh = find_mesh(meshes, shape)) < 0)
       continue;
-    fprintf(out, "%s{\"body\":%u,\"kind\":%u,\"mesh\":%d,\"sizes\":",
-            first ? "" : ",", shape->body, shape->kind, mesh);
-    first = false;
-    numbers(out, shape->sizes, 4);
-    fputs(",\"position\":", out);
-    numbers(out, shape->position, 3);
-    fputs(",\"quaternion\":", out);
-    numbers(out, shape->quaternion, 4);
+    json_open(out, NULL, '{');
+    json_put_size(out, "body", shape->body);
+    json_put_size(out, "kind", shape->kind);
+    json_put_count(out, "mesh", mesh);
+    put_floats(out, "sizes", shape->sizes, 4);
+    put_floats(out, "position", shape->position, 3);
+    put_floats(out, "quaternion", shape->quaternion, 4);
     if (shape->body == 0) add_moves(r, shape, out);
-    fputc('}', out);
+    json_close(out);
   }
-  fputc(']', out);
+  json_close(out);
 }
 
-static void add_meshes(const known_meshes *meshes, FILE *out, buffer *data) {
-  fputs(",\"meshes\":[", out);
+static void add_meshes(const known_meshes *meshes, json *out, buffer *data) {
+  json_open(out, "meshes", '[');
   for (int i = 0; i < meshes->count; i++) {
     const recording_shape *shape = meshes->of[i];
-    fprintf(out, "%s[%zu,%u,%u]", i > 0 ? "," : "", data->used,
-            shape->n_vertices, shape->n_triangles);
-    append(data, shape + 1,
-           12 * ((size_t)shape->n_vertices + shape->n_triangles));
+    size_t n = shape->n_vertices, n_triangles = shape->n_triangles;
+    put_sizes(out, (const size_t[]){place_in(data), n, n_triangles}, 3);
+    fwrite(shape + 1, 12, n + n_triangles, data->stream);
   }
-  fputc(']', out);
+  json_close(out);
 }
 
 /* ---- curves ---- */
 
-static void add_curves(const recording *r, FILE *out) {
+static void add_curves(const recording *r, json *out) {
   static double times[MOST_POINTS], values[MOST_POINTS];
-  const char *before = ",\"curves\":{";
+  json_open(out, "curves", '{');
   for (size_t k = 0; k < n_step_columns; k++) {
     const step_column *column = &step_columns[k];
     bool is_time = strcmp(column->name, "time") == 0;
     if (column->title == NULL && !is_time) continue;
     size_t n = step_points(r, column, MOST_POINTS, times, values);
-    fprintf(out, "%s\"%s\":[", before, column->name);
-    before = ",";
-    for (size_t i = 0; i < n; i++) {
-      if (i > 0) fputc(',', out);
-      number(out, is_time ? times[i] : values[i]);
-    }
-    fputc(']', out);
+    json_put_numbers(out, column->name, is_time ? times : values, (int)n);
   }
-  fputs("}", out);
+  json_close(out);
 }
 
 /* The words of the page's table and the curves that it draws. */
-static void add_tables(FILE *out) {
-  fputs(",\"figures\":[", out);
+static void add_tables(json *out) {
+  json_open(out, "figures", '[');
   for (size_t k = 0; k < n_figures; k++) {
     const figure *f = &figures[k];
-    fprintf(out, "%s[\"%s\",\"%s\",\"%s\",%d,%d]", k > 0 ? "," : "", f->key,
-            f->words, f->unit, f->less, f->rare);
+    json_open(out, NULL, '[');
+    json_put_string(out, NULL, f->key);
+    json_put_string(out, NULL, f->words);
+    json_put_string(out, NULL, f->unit);
+    json_put_truth(out, NULL, f->less);
+    json_put_truth(out, NULL, f->rare);
+    json_close(out);
   }
-  const char *before = "],\"columns\":[";
+  json_close(out);
+  json_open(out, "columns", '[');
   for (size_t k = 0; k < n_step_columns; k++) {
     const step_column *column = &step_columns[k];
     if (column->title == NULL) continue;
-    fprintf(out, "%s[\"%s\",\"%s\",\"%s\",%d]", before, column->name,
-            column->title, column->axis, column->logarithmic);
-    before = ",";
+    json_open(out, NULL, '[');
+    json_put_string(out, NULL, column->name);
+    json_put_string(out, NULL, column->title);
+    json_put_string(out, NULL, column->axis);
+    json_put_truth(out, NULL, column->logarithmic);
+    json_close(out);
   }
-  fputc(']', out);
+  json_close(out);
 }
 
 /* Times worth a look: when a run first missed the law of contact by a hundredth
  * of the scene's speed, and its first message; null: never. */
-static void add_marks(const comparison *c, const recording *r, FILE *out) {
+static void add_marks(const comparison *c, const recording *r, json *out) {
   double off = INFINITY, message = INFINITY;
   for (size_t i = r->n_shown_steps; i-- > 0;) {
     const recording_step *step = r->shown_steps[i];
     if (step->contact_error > 0.01 * c->speed) off = step->time;
     if (step->messages > 0) message = step->time;
   }
-  fputs(",\"off_law\":", out);
-  number(out, off);
-  fputs(",\"message\":", out);
-  number(out, message);
+  json_put(out, "off_law", off);
+  json_put(out, "message", message);
 }
 
 /* ---- the whole ---- */
 
-/* report.json, in which a '<' stands within strings alone and ends no script. */
-static bool add_file(FILE *out, const char *folder, const char *name) {
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "r");
-  for (int letter; file != NULL && (letter = fgetc(file)) != EOF;)
-    if (letter == '<')
-      fputs("\\u003c", out);
-    else
-      fputc(letter, out);
-  bool good = file != NULL || errno != ENOMEM;
-  if (file == NULL) fputs("null", out);
-  if (file != NULL) fclose(file);
-  return good;
-}
-
 /* The text, and arrays that it points into. */
-static bool add_data(const view *v, const char *folder, FILE *out,
-                     buffer *data) {
+static void add_data(const view *v, FILE *file, buffer *data) {
   known_meshes meshes = {.room = v->room / 4};
-  fputs("{\"report\":", out);
-  bool good = add_file(out, folder, "report.json");
-  add_tables(out);
-  fprintf(out,
-          ",\"frames\":%zu,\"interval\":%.9g,\"contacts_every\":%zu,"
-          "\"size\":%.6g,\"runs\":[",
-          v->n_frames, v->interval, v->contacts_every, v->comparison->size);
+  json out = {.out = file, .line = 1};
+  json_open(&out, NULL, '{');
+  compare_put(v->comparison, &out, "report");
+  add_tables(&out);
+  json_put_size(&out, "frames", v->n_frames);
+  json_put(&out, "interval", v->interval);
+  json_put_size(&out, "contacts_every", v->contacts_every);
+  json_put(&out, "size", v->comparison->size);
+  out.digits = 5; // are enough to look at
+  json_open(&out, "runs", '[');
   for (int i = 0; i < v->n_runs; i++) {
-    fputs(i > 0 ? ",{\"label\":" : "{\"label\":", out);
-    json_string(out, v->labels[i]);
-    fprintf(out, ",\"reference\":%s,\"end\":%.9g",
-            strncmp(v->labels[i], "reference:", 10) == 0 ? "true" : "false",
-            v->runs[i]->frames[v->runs[i]->n_frames - 1]->time);
-    add_poses(v, v->runs[i], out, data);
-    add_contacts(v, v->runs[i], out, data);
-    add_shapes(v->runs[i], out, &meshes);
-    add_curves(v->runs[i], out);
-    add_marks(v->comparison, v->runs[i], out);
-    fputc('}', out);
+    json_open(&out, NULL, '{');
+    json_put_string(&out, "label", v->labels[i]);
+    json_put_truth(&out, "reference",
+                   strncmp(v->labels[i], "reference:", 10) == 0);
+    add_poses(v, v->runs[i], &out, data);
+    add_contacts(v, v->runs[i], &out, data);
+    add_shapes(v->runs[i], &out, &meshes);
+    add_curves(v->runs[i], &out);
+    add_marks(v->comparison, v->runs[i], &out);
+    json_close(&out);
   }
-  fputc(']', out);
-  add_meshes(&meshes, out, data);
-  fputc('}', out);
-  return good && !data->failed;
+  json_close(&out);
+  add_meshes(&meshes, &out, data);
+  json_close(&out);
 }
 
 bool compare_write_html(const comparison *c, const char *folder, char *message,
@@ -397,19 +366,24 @@ bool compare_write_html(const comparison *c, const char *folder, char *message,
   size_t before = (size_t)(report_before_end - report_before);
   size_t after = (size_t)(report_after_end - report_after);
   view v = {.comparison = c};
-  buffer data = {.used = 0};
+  buffer data = {NULL, NULL, 0};
   result_file file;
   if (!result_begin(&file, message, message_size, "%s/report.html", folder))
     return false;
+  data.stream = open_memstream(&data.bytes, &data.used);
+  if (data.stream == NULL)
+    return result_end(&file, false, message, message_size);
   choose_runs(&v);
   v.room = 0.75 * (PAGE - (double)(before + after) - CURVES * v.n_runs);
   choose_frames(&v);
   fwrite(report_before, 1, before, file.out);
-  bool good = add_data(&v, folder, file.out, &data);
+  add_data(&v, file.out, &data);
   fputs("</script>\n<script type=\"application/octet-stream\" id=\"arrays\">",
         file.out);
-  write_base64(file.out, &data);
+  bool whole = !ferror(data.stream);
+  whole &= fclose(data.stream) == 0 && data.bytes != NULL;
+  if (whole) write_base64(file.out, &data);
   fwrite(report_after, 1, after, file.out);
   free(data.bytes);
-  return result_end(&file, good, message, message_size);
+  return result_end(&file, whole, message, message_size);
 }

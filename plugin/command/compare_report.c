@@ -151,7 +151,6 @@ void compare_print_table(const comparison *c) {
   printf("\n%s\n", c->headline);
   for (int i = 0; i < c->n_lines; i++)
     printf("%d. %s\n", i + 1, c->lines[i].text);
-  if (c->trade[0] != '\0') puts(c->trade);
 }
 
 /* ---- JSON ---- */
@@ -190,40 +189,43 @@ static void put_verdict(json *out, const comparison *c) {
   json_close(out);
 }
 
+void compare_put(const comparison *c, json *out, const char *key) {
+  json_open(out, key, '{');
+  json_put_string(out, "program", c->program);
+  json_open(out, "arguments", '[');
+  for (int i = 0; c->arguments != NULL && c->arguments[i] != NULL; i++)
+    json_put_string(out, NULL, c->arguments[i]);
+  json_close(out);
+  json_put_string(out, "version", ode_mlcp_version());
+  put_verdict(out, c);
+  json_open(out, "notes", '[');
+  note_all(c, put_note, out);
+  json_close(out);
+  json_put_count(out, "refine", c->refine);
+  if (c->reference >= 0)
+    json_put_string(out, "reference", c->runs[c->reference].name);
+  else
+    json_put_word(out, "reference", "null");
+  json_put(out, "chaos_from", c->chaos);
+  json_put_word(out, "repeats",
+                isnan(c->differs)      ? "null"
+                : isfinite(c->differs) ? "false"
+                                       : "true");
+  json_put(out, "differs_from", c->differs);
+  json_put_count(out, "worlds", c->worlds);
+  json_open(out, "steppers", '[');
+  for (int i = 0; i < c->n_runs; i++) put_run(out, &c->runs[i]);
+  json_close(out);
+  json_close(out);
+}
+
 bool compare_write_json(const comparison *c, const char *folder, char *message,
                         size_t message_size) {
   result_file file;
   if (!result_begin(&file, message, message_size, "%s/report.json", folder))
     return false;
   json out = {.out = file.out};
-  json_open(&out, NULL, '{');
-  json_put_string(&out, "program", c->program);
-  json_open(&out, "arguments", '[');
-  for (int i = 0; c->arguments != NULL && c->arguments[i] != NULL; i++)
-    json_put_string(&out, NULL, c->arguments[i]);
-  json_close(&out);
-  json_put_string(&out, "version", ode_mlcp_version());
-  put_verdict(&out, c);
-  json_put_string(&out, "trade", c->trade);
-  json_open(&out, "notes", '[');
-  note_all(c, put_note, &out);
-  json_close(&out);
-  json_put_count(&out, "refine", c->refine);
-  if (c->reference >= 0)
-    json_put_string(&out, "reference", c->runs[c->reference].name);
-  else
-    json_put_word(&out, "reference", "null");
-  json_put(&out, "chaos_from", c->chaos);
-  json_put_word(&out, "repeats",
-                isnan(c->differs)      ? "null"
-                : isfinite(c->differs) ? "false"
-                                       : "true");
-  json_put(&out, "differs_from", c->differs);
-  json_put_count(&out, "worlds", c->worlds);
-  json_open(&out, "steppers", '[');
-  for (int i = 0; i < c->n_runs; i++) put_run(&out, &c->runs[i]);
-  json_close(&out);
-  json_close(&out);
+  compare_put(c, &out, NULL);
   return result_end(&file, true, message, message_size);
 }
 
@@ -233,9 +235,7 @@ static bool write_csv(const compare_run *run, const char *folder, char *message,
                       size_t message_size) {
   char name[COMPARE_NAME];
   result_file file;
-  snprintf(name, sizeof name, "%s", run->name);
-  for (char *c = name; *c != '\0'; c++)
-    if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
+  compare_file_name(run, name);
   if (!result_begin(&file, message, message_size, "%s/%s.csv", folder, name))
     return false;
   FILE *out = file.out;

@@ -39,8 +39,7 @@ typedef struct impact_sequence {
   char order[64]; /* letters, "AB" */
   bool finished;
   int n_impacts;
-  double *way;     /* [(n_impacts + 1) x n_rows] contact velocities */
-  double distance; /* see simultaneous_distance */
+  const double *v; /* [s] where it ends */
 } impact_sequence;
 
 /** All there is to report on. */
@@ -49,21 +48,18 @@ typedef struct impact_result {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_set set;
-  double cpu_seconds; /* threads times wall clock of sampling */
   bool interrupted;
   bool short_of_memory; /* what is said leaves something out for it */
   double
       velocity_scale; /* m/s: the largest contact velocity before the impact; 1
                             where all are 0 */
   int n_simultaneous;
-  double *simultaneous; /* [n_simultaneous x n_rows] contact velocities */
-  double *simultaneous_distance; /* [n_simultaneous] m/s to the nearest outcome,
-                                    by the contact velocity that differs most;
-                                    INFINITY without outcomes */
-  bool simultaneous_whole;       /* no other simultaneous outcome exists, */
+  double *simultaneous;    /* [n_simultaneous x s] velocities */
+  bool simultaneous_whole; /* no other simultaneous outcome exists, */
   bool simultaneous_spans; /* but for those between, where they are corners */
   impact_sequence sequences[IMPACT_SEQUENCES];
   int n_sequences;
+  double *rows; /* [n_rows] scratch */
 } impact_result;
 
 /** Rows of the contact velocities. */
@@ -77,37 +73,11 @@ static inline int impact_row_count(const impact_result *result) {
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
                      char name[24]);
 
-/** What another law ends at is counted as missed where it is further from all
- *  samples than this much of the largest contact velocity. For a simultaneous
- *  outcome: a sample with caps above its impulses would have met it but for
- *  rounding. Sequences may end where samples come near but never to. */
-#define IMPACT_MISSED 1e-6
+/** Words for the choice, as on the command line; ends with NULL. */
+extern const char *const impact_select_words[];
 
-/** Simultaneous outcomes that no sample met. */
-int impact_simultaneous_missed(const impact_result *result);
-
-/** Sequences of single impacts that ended where no sample did. */
-int impact_sequential_missed(const impact_result *result);
-
-/** True if so many samples are unfinished that the command says so: over 1 %. Alg.
- *  2 leaves the odd one out, 1 in 400 of the compass gait's. */
-static inline bool impact_falls_short(uint64_t n_unfinished,
-                                      uint64_t n_samples) {
-  return n_unfinished > n_samples / 100;
-}
-
-/** How much of the distribution of outcomes lies where samples have been: 1
- *  less the share of outcomes that are alone in their cell (Good & Turing), the
- *  cells cutting every contact velocity's extent into 32. NAN without outcomes
- *  or memory. */
-double impact_share_seen(const ode_mlcp_impact_set *set);
-
-/** Words for the choices, as on the command line; each ends with NULL. */
-extern const char *const impact_select_words[], *const impact_method_words[];
-
-/** Where memory runs out the result says so. */
-void impact_print_text(FILE *out, impact_result *result);
-void impact_print_json(FILE *out, impact_result *result);
+/** In words, or as JSON. Where memory runs out the result says so. */
+void impact_print(FILE *out, impact_result *result, bool words);
 
 /** Write outcomes (or ways) as CSV. False with a
  *  message when the file cannot be written. */

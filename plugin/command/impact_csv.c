@@ -16,11 +16,10 @@ static void write_header(FILE *out, const impact_result *result,
   fprintf(out,
           "# seed %" PRIu64 " first %" PRIu64 " samples %" PRIu64
           " h %.17g steps %d "
-          "tolerance %.17g select %s method %s\n",
+          "tolerance %.17g select %s\n",
           options->seed, options->first, options->samples, options->h,
           options->steps, options->tolerance,
-          impact_select_words[options->select],
-          impact_method_words[options->method]);
+          impact_select_words[options->select]);
   fprintf(out,
           "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
           " outcomes %" PRIu64 " failed %" PRIu64 " solutions %" PRIu64

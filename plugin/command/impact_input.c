@@ -3,88 +3,64 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/arguments.h"
 #include "command/impact.h"
+#include "command/preloads.h"
 #include "common/number.h"
 #include "mlcp/matrix_market.h"
 
-/* Read folder/file into *dense (malloc), of the shape expected. */
-static bool read_array(const char *folder, const char *file, bool infinite,
-                       int n_rows, int n_columns, const double **dense,
-                       int *rows_read, int *columns_read,
-                       char message[IMPACT_MESSAGE]) {
-  char path[4096];
-  int length = snprintf(path, sizeof path, "%s/%s", folder, file);
-  if (length < 0 || (size_t)length >= sizeof path) {
-    snprintf(message, IMPACT_MESSAGE, "%.200s: the path is too long", folder);
-    return false;
-  }
+/* Read folder/file into *dense (malloc), of the shape expected.
+ * @return how many rows it has; 0 with a message */
+static int read_array(const char *folder, const char *file, bool infinite,
+                      int n_rows, int n_columns, const double **dense,
+                      char message[IMPACT_MESSAGE]) {
+  char path[PATH_MAX + 16];
   matrix_market matrix = {0};
-  bool read =
-      matrix_market_read(path, n_rows, n_columns, infinite, &memory_from_malloc,
-                         &matrix, message, IMPACT_MESSAGE);
-  if (read) {
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  if (matrix_market_read(path, n_rows, n_columns, infinite, &memory_from_malloc,
+                         &matrix, message, IMPACT_MESSAGE)) {
     size_t count = (size_t)matrix.n_rows * (size_t)matrix.n_columns;
-    *rows_read = matrix.n_rows;
-    *columns_read = matrix.n_columns;
     double *numbers =
         count > 0 && count < 1 << 26 ? malloc(count * sizeof *numbers) : NULL;
     *dense = numbers;
-    if (numbers != NULL) {
+    if (numbers != NULL)
       matrix_market_to_dense(&matrix, numbers);
-    } else {
+    else
       snprintf(message, IMPACT_MESSAGE, "%.400s: a %d x %d matrix %s", path,
                matrix.n_rows, matrix.n_columns,
                count == 0 ? "has no entry" : "is too large");
-      read = false;
-    }
   }
+  int rows = *dense != NULL ? matrix.n_rows : 0;
   matrix_market_release(&matrix);
-  return read;
+  return rows;
 }
 
 /* The arrays are the problem's, each from malloc. */
 static bool read_folder(const char *folder, ode_mlcp_impact_problem *problem,
                         char message[IMPACT_MESSAGE]) {
-  int rows, columns, s, m;
-  if (!read_array(folder, "M.mtx", false, MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
-                  &problem->M, &rows, &columns, message))
-    return false;
-  if (rows != columns) {
+  const int any = MATRIX_MARKET_ANY;
+  int s = read_array(folder, "M.mtx", false, any, MATRIX_MARKET_SQUARE,
+                     &problem->M, message);
+  int m =
+      s > 0 ? read_array(folder, "Jn.mtx", false, any, s, &problem->Jn, message)
+            : 0;
+  int rows =
+      m > 0 ? read_array(folder, "Jt.mtx", false, any, s, &problem->Jt, message)
+            : 0;
+  if (rows == 0) return false;
+  if (rows != m && rows != 2 * m) {
     snprintf(message, IMPACT_MESSAGE,
-             "%.200s/M.mtx: the matrix is %d x %d, expected is a square one",
-             folder, rows, columns);
+             "%.200s/Jt.mtx: the matrix is %d x %d, expected is %d x %d or "
+             "%d x %d (one or two tangents for each row of Jn)",
+             folder, rows, s, m, s, 2 * m, s);
     return false;
   }
-  problem->n_velocities = s = rows;
-  if (!read_array(folder, "Jn.mtx", false, MATRIX_MARKET_ANY, s, &problem->Jn,
-                  &m, &columns, message))
-    return false;
+  problem->n_velocities = s;
   problem->n_contacts = m;
-  char expected[120]; // one of two shapes: the reader knows only one
-  snprintf(expected, sizeof expected,
-           "expected is %d x %d or %d x %d (one or two tangents for each of "
-           "the %d rows of Jn)",
-           m, s, 2 * m, s, m);
-  if (!read_array(folder, "Jt.mtx", false, MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
-                  &problem->Jt, &rows, &columns, message)) {
-    size_t used = strlen(message);
-    snprintf(message + used, IMPACT_MESSAGE - used, "; %s", expected);
-    return false;
-  }
-  if ((rows != m && rows != 2 * m) || columns != s) {
-    snprintf(message, IMPACT_MESSAGE,
-             "%.200s/Jt.mtx: the matrix is %d x %d, %s", folder, rows, columns,
-             expected);
-    return false;
-  }
   problem->n_tangents = rows / m;
-  return read_array(folder, "mu.mtx", true, m, 1, &problem->mu, &rows, &columns,
-                    message) &&
-         read_array(folder, "v.mtx", false, s, 1, &problem->v, &rows, &columns,
-                    message);
+  return read_array(folder, "mu.mtx", true, m, 1, &problem->mu, message) > 0 &&
+         read_array(folder, "v.mtx", false, s, 1, &problem->v, message) > 0;
 }
 
 /* FNV-1a over the bytes of all numbers: parts of other data are told apart. */
@@ -143,16 +119,12 @@ static bool find_folder(const char *name, char folder[PATH_MAX]) {
   static const char *const beside[] = {"lib/impact", "../lib/impact",
                                        "../share/ode-mlcp/impact",
                                        "../../../../share/ode-mlcp/impact"};
-  char own[PATH_MAX / 2];
+  char own[PATH_MAX];
   snprintf(folder, PATH_MAX, "%s", name);
   if (is_folder(folder)) return true;
-  ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-  while (length > 0 && own[length - 1] != '/') length--;
-  for (size_t k = 0; length > 0 && strchr(name, '/') == NULL &&
-                     k < sizeof beside / sizeof *beside;
-       k++) {
-    snprintf(folder, PATH_MAX, "%.*s%s/%.200s", (int)length, own, beside[k],
-             name);
+  if (strchr(name, '/') != NULL || !preloads_own_folder(own)) return false;
+  for (size_t k = 0; k < sizeof beside / sizeof *beside; k++) {
+    snprintf(folder, PATH_MAX, "%.3000s/%s/%.200s", own, beside[k], name);
     if (is_folder(folder)) return true;
   }
   return false;

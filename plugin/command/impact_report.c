@@ -1,63 +1,31 @@
-/* A set as text and as JSON. */
-#include <inttypes.h>
+/* A set in words and as JSON. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command/impact.h"
 #include "impacts/impact.h"
-#include "common/number.h"
 #include "command/json.h"
 
 const char *const impact_select_words[] = {[ODE_MLCP_IMPACT_FIRST] = "first",
                                            [ODE_MLCP_IMPACT_RANDOM] = "random",
                                            NULL};
 
-const char *const impact_method_words[] = {
-    [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic",
-    [ODE_MLCP_IMPACT_MODES] = "modes",
-    [ODE_MLCP_IMPACT_PATH] = "path",
-    [ODE_MLCP_IMPACT_SEARCH] = "search",
-    NULL};
-
-/* What is printed with six digits behind the point: 0 where that would be -0. */
-static double six_digits_of(double x) { return x > -5e-7 && x <= 0 ? 0 : x; }
-
-static double lcps_per_sample(const ode_mlcp_impact_set *set) {
-  return set->n_samples > 0 ? (double)set->n_lcps / (double)set->n_samples : 0;
+/* From contact velocities to the nearest outcome, by that which differs most. */
+static double distance_to_set(const ode_mlcp_impact_set *set,
+                              const double rows[]) {
+  size_t n = (size_t)set->n_rows;
+  double nearest = INFINITY;
+  for (uint64_t k = 0; k < set->n_outcomes; k++) {
+    const double *outcome = &set->contact_velocities[k * n];
+    double worst = 0;
+    for (size_t i = 0; i < n && worst < nearest; i++)
+      worst = fmax(worst, fabs(outcome[i] - rows[i]));
+    nearest = fmin(nearest, worst);
+  }
+  return nearest;
 }
 
-static double microseconds_per_lcp(const impact_result *result) {
-  return result->set.n_lcps > 0
-             ? 1e6 * result->cpu_seconds / (double)result->set.n_lcps
-             : 0;
-}
-
-static double solutions_per_lcp(const ode_mlcp_impact_set *set) {
-  return set->n_lcps > 0 ? (double)set->n_solutions / (double)set->n_lcps : 0;
-}
-
-static double far_from_set(const impact_result *result) {
-  return IMPACT_MISSED * result->velocity_scale;
-}
-
-int impact_sequential_missed(const impact_result *result) {
-  double far = far_from_set(result);
-  int n_missed = 0;
-  for (int k = 0; k < result->n_sequences; k++)
-    n_missed +=
-        result->sequences[k].finished && result->sequences[k].distance > far;
-  return n_missed;
-}
-
-int impact_simultaneous_missed(const impact_result *result) {
-  double far = far_from_set(result);
-  int n_missed = 0;
-  for (int k = 0; k < result->n_simultaneous; k++)
-    n_missed += result->simultaneous_distance[k] > far;
-  // samples are between the corners of a continuum, and seldom at one
-  return result->simultaneous_spans ? 0 : n_missed;
-}
+static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* Up to which normal impulse a contact's caps are drawn, N s. */
 static double cap_of(const impact_result *result, int contact) {
@@ -77,152 +45,7 @@ static bool approaches(const impact_result *result) {
          -result->options.tolerance;
 }
 
-static int by_number(const void *a, const void *b) {
-  const uint64_t *p = a, *q = b;
-  return (*p > *q) - (*p < *q);
-}
-
-double impact_share_seen(const ode_mlcp_impact_set *set) {
-  enum { PARTS = 32 };
-  size_t n = (size_t)set->n_outcomes, n_rows = (size_t)set->n_rows;
-  uint64_t *cells = malloc((n + 1) * sizeof *cells);
-  double *extents = malloc(2 * n_rows * sizeof *extents);
-  double share = NAN;
-  if (n > 0 && cells != NULL && extents != NULL) {
-    ode_mlcp_impact_extents(set, extents);
-    for (size_t k = 0; k < n; k++) {
-      uint64_t cell = 0xcbf29ce484222325u; // a cell by its hash
-      for (size_t i = 0; i < n_rows; i++) {
-        double low = extents[2 * i], width = extents[2 * i + 1] - low;
-        double at = set->contact_velocities[k * n_rows + i] - low;
-        uint64_t part = width > 0 ? (uint64_t)(at / width * PARTS) : 0;
-        cell = (cell ^ (part < PARTS ? part : PARTS - 1)) * 0x100000001b3u;
-      }
-      cells[k] = cell;
-    }
-    qsort(cells, n, sizeof *cells, by_number);
-    size_t n_alone = 0;
-    for (size_t k = 0; k < n; k++)
-      n_alone += (k == 0 || cells[k - 1] != cells[k]) &&
-                 (k + 1 == n || cells[k + 1] != cells[k]);
-    share = 1 - (double)n_alone / (double)n;
-  }
-  free(cells);
-  free(extents);
-  return share;
-}
-
-static double share_seen(impact_result *result) {
-  double share = impact_share_seen(&result->set);
-  if (isnan(share) && result->set.n_outcomes > 0)
-    result->short_of_memory = true;
-  return share;
-}
-
-/* ---- text -------------------------------------------------------------- */
-
-static void print_velocities(FILE *out, const impact_result *result,
-                             const double rows[]) {
-  char name[24];
-  for (int i = 0; i < impact_row_count(result); i++) {
-    impact_row_name(&result->input->problem, i, name);
-    fprintf(out, " %s %.6g", name, rows[i] + 0.0);
-  }
-  fputc('\n', out);
-}
-
-static void print_sequence(FILE *out, const impact_result *result,
-                           const impact_sequence *sequence) {
-  fprintf(out,
-          "  %s.. %s after %d impacts, %.1e m/s from the set:", sequence->order,
-          sequence->finished ? "ends" : "does not end", sequence->n_impacts,
-          sequence->distance);
-  print_velocities(
-      out, result,
-      &sequence->way[sequence->n_impacts * impact_row_count(result)]);
-}
-
-void impact_print_text(FILE *out, impact_result *result) {
-  const ode_mlcp_impact_set *set = &result->set;
-  const ode_mlcp_impact_problem *problem = &result->input->problem;
-  const ode_mlcp_impact_options *options = &result->options;
-  fprintf(out, "%s: %d contacts, %d velocities\n", result->input->name,
-          problem->n_contacts, problem->n_velocities);
-  double least = INFINITY, most = 0;
-  for (int i = 0; i < problem->n_contacts; i++) {
-    least = fmin(least, cap_of(result, i));
-    most = fmax(most, cap_of(result, i));
-  }
-  fprintf(out, "seed %" PRIu64 ", caps up to %.6g", options->seed, least);
-  if (most > least) fprintf(out, " .. %.6g (by island)", most);
-  fprintf(out, " N s, at most %d + 1 steps, select %s\n", options->steps,
-          impact_select_words[options->select]);
-  if (!approaches(result))
-    fputs(
-        "nothing approaches: the only outcome is the velocity that was given\n",
-        out);
-  fprintf(out,
-          "samples %" PRIu64 "%s, finished %" PRIu64 ", unfinished %" PRIu64
-          ", outcomes %" PRIu64 "\n",
-          set->n_samples, result->interrupted ? " (interrupted)" : "",
-          set->n_finished, set->n_unfinished, set->n_outcomes);
-  if (set->n_failed > 0)
-    fprintf(out,
-            "of the unfinished %" PRIu64
-            " met a step that no method solved; the others still collided "
-            "after all steps\n",
-            set->n_failed);
-  fprintf(out, "%.4f LCPs a sample, %.3f us an LCP\n", lcps_per_sample(set),
-          microseconds_per_lcp(result));
-  fprintf(out, "%.4f solutions met an LCP", solutions_per_lcp(set));
-  if (set->n_incomplete > 0)
-    fprintf(out, "; %" PRIu64 " LCPs may have more", set->n_incomplete);
-  if (set->n_continua > 0)
-    fprintf(out, "; of %" PRIu64 " LCPs solutions are a continuum",
-            set->n_continua);
-  double share = share_seen(result);
-  if (share >= 0)
-    fprintf(out, "; about %.4f of the outcomes' distribution seen", share);
-  fputc('\n', out);
-
-  double *extents =
-      malloc((size_t)impact_row_count(result) * 3 * sizeof *extents);
-  if (extents == NULL) result->short_of_memory = true;
-  if (extents != NULL && set->n_outcomes > 0) {
-    double *means = extents + 2 * impact_row_count(result);
-    ode_mlcp_impact_extents(set, extents);
-    ode_mlcp_impact_means(set, means);
-    fputs(
-        "contact velocities after the impact, m/s\n"
-        "          lowest       mean    highest\n",
-        out);
-    for (int i = 0; i < impact_row_count(result); i++) {
-      char name[24];
-      impact_row_name(problem, i, name);
-      fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name,
-              six_digits_of(extents[2 * i]), six_digits_of(means[i]),
-              six_digits_of(extents[2 * i + 1]));
-    }
-  }
-  free(extents);
-  fprintf(out, "simultaneous (Anitescu & Potra): %d%s, %d missed by the set\n",
-          result->n_simultaneous,
-          !result->simultaneous_whole  ? " found, more may exist"
-          : result->simultaneous_spans ? " corners of a continuum"
-                                       : "",
-          impact_simultaneous_missed(result));
-  for (int k = 0; k < result->n_simultaneous; k++) {
-    fprintf(out, "  %.1e m/s from the set:", result->simultaneous_distance[k]);
-    print_velocities(out, result,
-                     &result->simultaneous[k * impact_row_count(result)]);
-  }
-  fprintf(out, "one after another: %d, %d missed by the set\n",
-          result->n_sequences, impact_sequential_missed(result));
-  for (int k = 0; k < result->n_sequences; k++)
-    print_sequence(out, result, &result->sequences[k]);
-}
-
-/* ---- JSON -------------------------------------------------------------- */
+/* ---- what is printed ---- */
 
 static void put_velocities(json *out, const impact_result *result,
                            const double rows[]) {
@@ -255,41 +78,54 @@ static void put_shape(json *out, impact_result *result) {
   free(extents);
 }
 
-static void put_truth(json *out, const char *key, bool value) {
-  json_put_word(out, key, value ? "true" : "false");
+/* What another law ends at, which is counted as missed where it is further from all
+ * samples than this much of the largest contact velocity. For a simultaneous
+ * outcome: a sample with caps above its impulses would have met it but for
+ * rounding. Sequences may end where samples come near but never to.
+ * @return whether it is missed */
+static bool put_law(json *out, const impact_result *result, const double v[]) {
+  const double FAR = 1e-6, ROUNDING = 1e-12;
+  double *rows = result->rows;
+  ode_mlcp_impact_contact_velocities(result->impact, v, rows);
+  for (int i = 0; i < impact_row_count(result); i++)
+    if (fabs(rows[i]) <= ROUNDING * result->velocity_scale) rows[i] = 0;
+  double distance = distance_to_set(&result->set, rows);
+  put_velocities(out, result, rows);
+  json_put(out, "distance", distance);
+  return distance > FAR * result->velocity_scale;
 }
 
 static void put_simultaneous(json *out, const impact_result *result) {
+  int n_missed = 0;
   json_open(out, "simultaneous", '[');
   for (int k = 0; k < result->n_simultaneous; k++) {
     json_open(out, NULL, '{');
-    put_velocities(out, result,
-                   &result->simultaneous[k * impact_row_count(result)]);
-    json_put(out, "distance", result->simultaneous_distance[k]);
+    n_missed +=
+        put_law(out, result,
+                &result->simultaneous[k * result->input->problem.n_velocities]);
     json_close(out);
   }
   json_close(out);
+  // samples are between the corners of a continuum, and seldom at one
   json_put_count(out, "simultaneous_missed",
-                 impact_simultaneous_missed(result));
-  put_truth(out, "simultaneous_whole", result->simultaneous_whole);
-  put_truth(out, "simultaneous_continuum", result->simultaneous_spans);
+                 result->simultaneous_spans ? 0 : n_missed);
+  json_put_truth(out, "simultaneous_whole", result->simultaneous_whole);
+  json_put_truth(out, "simultaneous_continuum", result->simultaneous_spans);
 }
 
 static void put_sequences(json *out, const impact_result *result) {
+  int n_missed = 0;
   json_open(out, "sequential", '{');
   for (int k = 0; k < result->n_sequences; k++) {
     const impact_sequence *sequence = &result->sequences[k];
     json_open(out, sequence->order, '{');
-    put_truth(out, "finished", sequence->finished);
+    json_put_truth(out, "finished", sequence->finished);
     json_put_count(out, "impacts", sequence->n_impacts);
-    json_put(out, "distance", sequence->distance);
-    put_velocities(
-        out, result,
-        &sequence->way[sequence->n_impacts * impact_row_count(result)]);
+    n_missed += put_law(out, result, sequence->v) && sequence->finished;
     json_close(out);
   }
   json_close(out);
-  json_put_count(out, "sequential_missed", impact_sequential_missed(result));
+  json_put_count(out, "sequential_missed", n_missed);
 }
 
 static void put_caps(json *out, const impact_result *result) {
@@ -303,10 +139,10 @@ static void put_caps(json *out, const impact_result *result) {
   json_close(out);
 }
 
-void impact_print_json(FILE *file, impact_result *result) {
+void impact_print(FILE *file, impact_result *result, bool words) {
   const ode_mlcp_impact_set *set = &result->set;
   const ode_mlcp_impact_options *options = &result->options;
-  json out = {.out = file};
+  json out = {.out = file, .words = words};
   json_open(&out, NULL, '{');
   json_put_string(&out, "example", result->input->name);
   json_put_size(&out, "samples", set->n_samples);
@@ -315,18 +151,17 @@ void impact_print_json(FILE *file, impact_result *result) {
   json_put_size(&out, "failed", set->n_failed);
   json_put_size(&out, "outcomes", set->n_outcomes);
   json_put_size(&out, "lcps", set->n_lcps);
-  json_put(&out, "lcps_per_sample", lcps_per_sample(set));
-  json_put(&out, "microseconds_per_lcp", microseconds_per_lcp(result));
-  json_put(&out, "solutions_per_lcp", solutions_per_lcp(set));
+  double n_lcps = (double)set->n_lcps;
+  json_put(&out, "lcps_per_sample", ratio(n_lcps, (double)set->n_samples));
+  json_put(&out, "microseconds_per_lcp",
+           ratio(1e6 * set->seconds * set->n_threads, n_lcps));
+  json_put(&out, "solutions_per_lcp", ratio((double)set->n_solutions, n_lcps));
   json_put_size(&out, "incomplete_lcps", set->n_incomplete);
   json_put_size(&out, "continuum_lcps", set->n_continua);
-  json_put(&out, "share_seen", share_seen(result));
-  json_put_string(&out, "share_seen_by",
-                  "Good-Turing, contact velocities cut into 32");
   put_shape(&out, result);
   put_simultaneous(&out, result);
   put_sequences(&out, result);
-  put_truth(&out, "approaches", approaches(result));
+  json_put_truth(&out, "approaches", approaches(result));
   put_caps(&out, result);
   json_put_size(&out, "seed", options->seed);
   json_put(&out, "h", options->h);
@@ -334,6 +169,6 @@ void impact_print_json(FILE *file, impact_result *result) {
   json_put(&out, "tolerance", options->tolerance);
   json_put_string(&out, "select", impact_select_words[options->select]);
   json_put_size(&out, "first", options->first);
-  put_truth(&out, "interrupted", result->interrupted);
+  json_put_truth(&out, "interrupted", result->interrupted);
   json_close(&out);
 }

@@ -126,7 +126,7 @@ static bool make_settings(const scene_functions *library,
 
 static bool check_output(const char *option, const char *name) {
   char path[PATH_MAX];
-  int error = name != NULL ? output_file_check(name, path) : 0;
+  int error = name != NULL ? output_file_check(name, false, path) : 0;
   if (error == 0) return true;
   complain("--%s: cannot write '%s': %s", option, name, strerror(error));
   return false;
@@ -143,10 +143,7 @@ static int run_scenes(const scene_functions *library, const request *request,
   if (request->csv != NULL)
     status = written_or_complain(scene_write_csv(request->csv, result, message),
                                  message, status);
-  if (request->json)
-    scene_print_json(stdout, result);
-  else
-    scene_print_text(stdout, result);
+  scene_print(stdout, result, !request->json);
   if (result->unsolved > 0 && status == COMMAND_DONE)
     status = COMMAND_FELL_SHORT;
   library->result_destroy(result);
@@ -165,10 +162,7 @@ static int converge(const scene_functions *library, const request *request,
   if (request->csv != NULL)
     status = written_or_complain(
         scene_write_sweep_csv(request->csv, sweep, message), message, status);
-  if (request->json)
-    scene_print_sweep_json(stdout, sweep);
-  else
-    scene_print_sweep_text(stdout, sweep);
+  scene_print_sweep(stdout, sweep, !request->json);
   for (int i = 0; i < sweep->n_rows; i++)
     if (sweep->rows[i].unsolved > 0 && status == COMMAND_DONE)
       status = COMMAND_FELL_SHORT;

@@ -13,10 +13,9 @@ int command_scene(int argc, char **argv);
 /** Load the module; NULL and a line in `message` where that fails. */
 const scene_functions *scene_library_open(char message[SCENE_MESSAGE]);
 
-void scene_print_text(FILE *out, const scene_result *result);
-void scene_print_json(FILE *out, const scene_result *result);
-void scene_print_sweep_text(FILE *out, const scene_sweep *sweep);
-void scene_print_sweep_json(FILE *out, const scene_sweep *sweep);
+/** In words, a sweep as a table, or as JSON. */
+void scene_print(FILE *out, const scene_result *result, bool words);
+void scene_print_sweep(FILE *out, const scene_sweep *sweep, bool words);
 
 /** A row a step, or a row a step size. @return false and a message where the
  *  file cannot be written. */

@@ -1,4 +1,4 @@
-/* A run and a sweep as text, JSON and CSV. */
+/* A run and a sweep in words, as JSON and CSV. */
 #include <math.h>
 #include <string.h>
 
@@ -23,82 +23,6 @@ static int error_count(const scene *scene) {
   while (n < SCENE_ERRORS && scene->error_kinds[n].name != NULL) n++;
   return n;
 }
-
-/* ---- text ---- */
-
-enum { COORDINATES_SHOWN = 12, EVENTS_SHOWN = 24 };
-
-static void print_vector(FILE *out, const char *title,
-                         const scene_result *result, const double values[]) {
-  char name[24];
-  fprintf(out, "%s", title);
-  int n = result->n_positions;
-  for (int i = 0; i < n && i < COORDINATES_SHOWN; i++) {
-    coordinate_name(result, i, name);
-    fprintf(out, " %s %.8g", name, values[i]);
-  }
-  fputs(n > COORDINATES_SHOWN ? " ...\n" : "\n", out);
-}
-
-void scene_print_text(FILE *out, const scene_result *result) {
-  const scene_settings *s = &result->settings;
-  fprintf(out, "%s (%s)\n", result->scene->name, result->scene->source);
-  fprintf(out, "scheme %s, h %g s, %ld steps to %g s, at most %ld contacts\n",
-          s->scheme, s->h, result->n_steps, result->times[result->n_steps],
-          result->contacts_most);
-  print_vector(out, "final position", result,
-               result->positions + result->n_steps * result->n_positions);
-  print_vector(out, "final velocity", result,
-               result->velocities + result->n_steps * result->n_velocities);
-  fprintf(out, "energy %.9g J at the start, %.9g J at the end\n",
-          result->energy_start, result->energy_end);
-  fprintf(out, "infeasibility %.4g %s at most, %.4g in the last tenth\n",
-          result->infeasibility_max, result->scene->infeasibility_unit,
-          result->infeasibility_late);
-  fprintf(out, "residual %.3g at worst, %ld unsolved\n", result->residual_worst,
-          result->unsolved);
-  for (int k = 0; k < error_count(result->scene); k++)
-    if (!isnan(result->errors[k]))
-      fprintf(out, "error: %s %.6g %s\n", result->scene->error_kinds[k].name,
-              result->errors[k], result->scene->error_kinds[k].unit);
-  for (int i = 0; i < result->n_events && i < EVENTS_SHOWN; i++)
-    fprintf(out, "%s%.6g %s", i == 0 ? "events: " : ", ",
-            result->events[i].time, result->events[i].kind);
-  if (result->n_events > EVENTS_SHOWN)
-    fprintf(out, " and %d more", result->n_events - EVENTS_SHOWN);
-  if (result->n_events > 0) fputc('\n', out);
-  if (result->note[0] != '\0') fprintf(out, "%s\n", result->note);
-}
-
-void scene_print_sweep_text(FILE *out, const scene_sweep *sweep) {
-  const scene *scene = sweep->scene;
-  int n = error_count(scene);
-  fprintf(out, "%s (%s), scheme %s, to %g s\n", scene->name, scene->source,
-          sweep->settings.scheme, sweep->settings.time);
-  fprintf(out, "%-12s", "h");
-  for (int k = 0; k < n; k++)
-    fprintf(out, " %18.18s %7s %11s", scene->error_kinds[k].name, "ratio",
-            "paper");
-  fputc('\n', out);
-  for (int i = 0; i < sweep->n_rows; i++) {
-    const scene_sweep_row *row = &sweep->rows[i];
-    fprintf(out, "%-12.8g", row->h);
-    for (int k = 0; k < n; k++) {
-      fprintf(out, " %18.6e", row->errors[k]);
-      if (isnan(row->ratios[k]))
-        fprintf(out, " %7s", "-");
-      else
-        fprintf(out, " %7.3f", row->ratios[k]);
-      if (isnan(row->references[k]))
-        fprintf(out, " %11s", "-");
-      else
-        fprintf(out, " %11.4e", row->references[k]);
-    }
-    fputc('\n', out);
-  }
-}
-
-/* ---- JSON ---- */
 
 static void put_errors(json *out, const char *key, const scene *scene,
                        const double errors[]) {
@@ -130,10 +54,10 @@ static void put_events(json *out, const scene_result *result) {
   json_close(out);
 }
 
-void scene_print_json(FILE *file, const scene_result *result) {
+void scene_print(FILE *file, const scene_result *result, bool words) {
   const scene_settings *s = &result->settings;
   long end = result->n_steps;
-  json out = {.out = file};
+  json out = {.out = file, .words = words};
   json_open(&out, NULL, '{');
   json_put_string(&out, "scene", result->scene->name);
   json_put_string(&out, "scheme", s->scheme);
@@ -158,30 +82,6 @@ void scene_print_json(FILE *file, const scene_result *result) {
   if (error_count(result->scene) > 0)
     put_errors(&out, "errors", result->scene, result->errors);
   if (result->note[0] != '\0') json_put_string(&out, "note", result->note);
-  json_close(&out);
-}
-
-void scene_print_sweep_json(FILE *file, const scene_sweep *sweep) {
-  const scene *scene = sweep->scene;
-  json out = {.out = file};
-  json_open(&out, NULL, '{');
-  json_put_string(&out, "scene", scene->name);
-  json_put_string(&out, "scheme", sweep->settings.scheme);
-  json_put(&out, "time", sweep->settings.time);
-  json_open(&out, "rows", '[');
-  for (int i = 0; i < sweep->n_rows; i++) {
-    const scene_sweep_row *row = &sweep->rows[i];
-    json_open(&out, NULL, '{');
-    json_put(&out, "h", row->h);
-    put_errors(&out, "errors", scene, row->errors);
-    put_errors(&out, "ratios", scene, row->ratios);
-    put_errors(&out, "references", scene, row->references);
-    json_put(&out, "energy_end", row->energy_end);
-    json_put(&out, "residual_worst", row->residual_worst);
-    json_put_count(&out, "unsolved", row->unsolved);
-    json_close(&out);
-  }
-  json_close(&out);
   json_close(&out);
 }
 
@@ -217,25 +117,64 @@ bool scene_write_csv(const char *path, const scene_result *result,
   return result_end(&file, true, message, SCENE_MESSAGE);
 }
 
-bool scene_write_sweep_csv(const char *path, const scene_sweep *sweep,
-                           char message[SCENE_MESSAGE]) {
-  result_file file;
-  if (!result_begin(&file, message, SCENE_MESSAGE, "%s", path)) return false;
-  FILE *out = file.out;
+/* ---- a sweep ---- */
+
+/* A row a step size: for a terminal in columns, else as CSV. */
+static void put_table(FILE *out, const scene_sweep *sweep, bool words) {
+  static const char *const columns[] = {"", "_ratio", "_paper"};
   int n = error_count(sweep->scene);
-  fputs("h", out);
-  for (int k = 0; k < n; k++) {
-    const char *name = sweep->scene->error_kinds[k].name;
-    fprintf(out, ",%s,%s_ratio,%s_paper", name, name, name);
+  int width = words ? 18 : 0, digits = words ? 6 : 17;
+  const char *comma = words ? "" : ",";
+  char title[64];
+  fprintf(out, "%*s", -width, "h");
+  for (int k = 0; k < 3 * n; k++) {
+    snprintf(title, sizeof title, "%s%s", sweep->scene->error_kinds[k / 3].name,
+             columns[k % 3]);
+    fprintf(out, "%s%*s", comma, width, title);
   }
   fputc('\n', out);
   for (int i = 0; i < sweep->n_rows; i++) {
     const scene_sweep_row *row = &sweep->rows[i];
-    fprintf(out, "%.17g", row->h);
-    for (int k = 0; k < n; k++)
-      fprintf(out, ",%.17g,%.17g,%.17g", row->errors[k], row->ratios[k],
-              row->references[k]);
+    const double *values[] = {row->errors, row->ratios, row->references};
+    fprintf(out, "%*.*g", -width, digits, row->h);
+    for (int k = 0; k < 3 * n; k++)
+      fprintf(out, "%s%*.*g", comma, width, digits, values[k % 3][k / 3]);
     fputc('\n', out);
   }
+}
+
+void scene_print_sweep(FILE *file, const scene_sweep *sweep, bool words) {
+  const scene *scene = sweep->scene;
+  if (words) {
+    put_table(file, sweep, true);
+    return;
+  }
+  json out = {.out = file};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "scene", scene->name);
+  json_put_string(&out, "scheme", sweep->settings.scheme);
+  json_put(&out, "time", sweep->settings.time);
+  json_open(&out, "rows", '[');
+  for (int i = 0; i < sweep->n_rows; i++) {
+    const scene_sweep_row *row = &sweep->rows[i];
+    json_open(&out, NULL, '{');
+    json_put(&out, "h", row->h);
+    put_errors(&out, "errors", scene, row->errors);
+    put_errors(&out, "ratios", scene, row->ratios);
+    put_errors(&out, "references", scene, row->references);
+    json_put(&out, "energy_end", row->energy_end);
+    json_put(&out, "residual_worst", row->residual_worst);
+    json_put_count(&out, "unsolved", row->unsolved);
+    json_close(&out);
+  }
+  json_close(&out);
+  json_close(&out);
+}
+
+bool scene_write_sweep_csv(const char *path, const scene_sweep *sweep,
+                           char message[SCENE_MESSAGE]) {
+  result_file file;
+  if (!result_begin(&file, message, SCENE_MESSAGE, "%s", path)) return false;
+  put_table(file.out, sweep, false);
   return result_end(&file, true, message, SCENE_MESSAGE);
 }

@@ -178,9 +178,9 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
 
 /* ---- the answer ---- */
 
-static void print_json(const solve_input *input, const settings *settings,
-                       const outcome *o) {
-  json out = {.out = stdout};
+static void print(const solve_input *input, const settings *settings,
+                  const outcome *o) {
+  json out = {.out = stdout, .words = !settings->json};
   json_open(&out, NULL, '{');
   json_put_string(&out, "status", o->status);
   json_put_string(&out, "kind", input->is_lcp ? "lcp" : "mixed");
@@ -206,19 +206,6 @@ static void print_json(const solve_input *input, const settings *settings,
   json_close(&out);
 }
 
-static void print_text(const solve_input *input, const outcome *o) {
-  if (input->is_lcp)
-    printf("LCP of %d variables, %zu entries\n", o->n, o->n_entries);
-  else
-    printf("mixed LCP of %d bodies, %d rows, %d friction sets\n",
-           input->mlcp.problem.n_bodies, o->n, input->mlcp.problem.n_frictions);
-  printf("%s: residual %.3g", o->status, o->residual);
-  if (input->is_lcp) printf(", componentwise %.3g", o->componentwise);
-  if (isfinite(o->certificate)) printf(", certificate %.3g", o->certificate);
-  printf(", pivots %ld, factorisations %ld, iterations %ld, %.6f s\n",
-         o->pivots, o->factorisations, o->iterations, o->seconds);
-}
-
 static bool write_vector(const char *path, int n, const double x[],
                          char message[SOLVE_MESSAGE]) {
   result_file file;
@@ -233,10 +220,7 @@ static int report(const solve_input *input, const settings *settings,
                   const outcome *outcome) {
   char message[SOLVE_MESSAGE];
   int status = outcome->solved ? COMMAND_DONE : COMMAND_FELL_SHORT;
-  if (settings->json)
-    print_json(input, settings, outcome);
-  else
-    print_text(input, outcome);
+  print(input, settings, outcome);
   bool proved = isfinite(outcome->certificate);
   bool written =
       write_vector(settings->output, outcome->n, outcome->z, message) &&

@@ -226,16 +226,7 @@ static void prepare(const contact_space *space, const number A[],
     write_block(space, A, i, push_weight, &start[i * rows], &part[i * block]);
 }
 
-static size_t scratch_size(const contact_space *space) {
-  size_t m = (size_t)space->n_contacts, n = (size_t)space->n_rows;
-  size_t n_variables = m * (size_t)block_size(space);
-  size_t n_basic = n_variables - n;
-  return n_basic * (size_t)row_stride(space) + 3 * n_variables // dictionary
-         + n * (n + 2)                                         // system
-         + 3 * (8 * n + n_variables)                           // trail
-         + (n_basic + 3 * n + n_variables + m) / 2 + 1;        // indices
-}
-
+/* See contact_search_wide_scratch. */
 static void lay_out(search *s, number scratch[]) {
   int m = s->space->n_contacts;
   s->T = scratch;
@@ -941,8 +932,15 @@ static int solve(const contact_space *space, const number A[],
 #ifdef SEARCH_WIDE
 
 size_t contact_search_wide_scratch(const contact_space *space) {
-  size_t n = (size_t)space->n_rows;
-  return (n * n + start_size(space) + scratch_size(space)) * sizeof(number);
+  size_t m = (size_t)space->n_contacts, n = (size_t)space->n_rows;
+  size_t n_variables = m * (size_t)block_size(space);
+  size_t n_basic = n_variables - n;
+  size_t numbers = n_basic * (size_t)row_stride(space) +
+                   3 * n_variables                                // dictionary
+                   + n * (n + 2)                                  // system
+                   + 3 * (8 * n + n_variables)                    // trail
+                   + (n_basic + 3 * n + n_variables + m) / 2 + 1; // indices
+  return (n * n + start_size(space) + numbers) * sizeof(number);
 }
 
 /* Worked out anew: contacts that repeat each other do so to the last digit, where
@@ -975,10 +973,6 @@ int contact_search_wide(const contact_space *space,
 }
 
 #else
-
-size_t contact_search_scratch(const contact_space *space) {
-  return scratch_size(space);
-}
 
 size_t contact_search_start_size(const contact_space *space) {
   return start_size(space);

@@ -30,8 +30,6 @@ double contact_search_pivot_work(const contact_space *space); /* products */
 #define CONTACT_SEARCH_WORK 4e8
 #define CONTACT_SEARCH_WIDE_WORK 4e7
 
-size_t contact_search_scratch(const contact_space *space); /* in doubles */
-
 /**
  * Write what all searches in `space` begin with.
  *
@@ -68,7 +66,7 @@ typedef struct contact_found {
  * @param tolerance   m/s, to which conditions hold on the way; what is found
  *                    holds to 100 IMPACT_FEASIBILITY of the velocity scale
  * @param max_pivots  simplex steps; beyond, the search is cut short
- * @param scratch     contact_search_scratch numbers
+ * @param scratch     contact_search_wide_scratch bytes
  * @param found       `most` and the arrays in, all else out
  * @return solutions found
  */
