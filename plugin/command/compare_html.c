@@ -32,7 +32,13 @@ typedef struct buffer {
   FILE *stream; /* of memory */
   char *bytes;
   size_t used;
+  bool failed;
 } buffer;
+
+/* A stream of memory does not keep in mind that there was none. */
+static void append(buffer *b, const void *bytes, size_t size) {
+  b->failed |= fwrite(bytes, 1, size, b->stream) != size;
+}
 
 /* Where in the buffer the next array goes. */
 static size_t place_in(buffer *b) {
@@ -167,7 +173,7 @@ static void add_poses(const view *v, const recording *r, json *out,
     }
     if (first == n) continue;
     put_sizes(out, (const size_t[]){body, first, last}, 3);
-    fwrite(values, sizeof *values, 7 * n, data->stream);
+    append(data, values, 7 * n * sizeof *values);
   }
   json_close(out);
 }
@@ -182,8 +188,8 @@ static void add_contacts(const view *v, const recording *r, json *out,
     json_put_size(out, NULL, frame->n_contacts);
     for (uint32_t i = 0; i < frame->n_contacts; i++) {
       const recording_contact *contact = &frame_contacts(frame)[i];
-      fwrite(contact->position, sizeof contact->position, 1, data->stream);
-      fwrite(contact->force, sizeof contact->force, 1, data->stream);
+      append(data, contact->position, sizeof contact->position);
+      append(data, contact->force, sizeof contact->force);
     }
   }
   json_close(out);
@@ -267,7 +273,7 @@ static void add_meshes(const known_meshes *meshes, json *out, buffer *data) {
     const recording_shape *shape = meshes->of[i];
     size_t n = shape->n_vertices, n_triangles = shape->n_triangles;
     put_sizes(out, (const size_t[]){place_in(data), n, n_triangles}, 3);
-    fwrite(shape + 1, 12, n + n_triangles, data->stream);
+    append(data, shape + 1, 12 * (n + n_triangles));
   }
   json_close(out);
 }
@@ -366,7 +372,7 @@ bool compare_write_html(const comparison *c, const char *folder, char *message,
   size_t before = (size_t)(report_before_end - report_before);
   size_t after = (size_t)(report_after_end - report_after);
   view v = {.comparison = c};
-  buffer data = {NULL, NULL, 0};
+  buffer data = {.used = 0};
   result_file file;
   if (!result_begin(&file, message, message_size, "%s/report.html", folder))
     return false;
@@ -380,8 +386,7 @@ bool compare_write_html(const comparison *c, const char *folder, char *message,
   add_data(&v, file.out, &data);
   fputs("</script>\n<script type=\"application/octet-stream\" id=\"arrays\">",
         file.out);
-  bool whole = !ferror(data.stream);
-  whole &= fclose(data.stream) == 0 && data.bytes != NULL;
+  bool whole = fclose(data.stream) == 0 && data.bytes != NULL && !data.failed;
   if (whole) write_base64(file.out, &data);
   fwrite(report_after, 1, after, file.out);
   free(data.bytes);

@@ -295,7 +295,8 @@ int command_run(int argc, char **argv) {
   if (!claim("stats", ENVIRONMENT_STATS, statistics) ||
       !claim("trace", ENVIRONMENT_TRACE, trace))
     return COMMAND_WRONG_USE;
-  if (trace[0] != '\0' && strcmp(statistics, trace) == 0)
+  if (trace[0] != '\0' && strcmp(statistics, trace) == 0 &&
+      output_file_is_plain(trace))
     return complain("--trace: '%s' is that of --stats", trace);
   remove_old(statistics);
   remove_old(trace);
