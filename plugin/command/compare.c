@@ -183,12 +183,6 @@ static bool make_folder(const char *path) {
   return false;
 }
 
-void compare_file_name(const compare_run *run, char name[COMPARE_NAME]) {
-  snprintf(name, COMPARE_NAME, "%s", run->name);
-  for (char *c = name; *c != '\0'; c++)
-    if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
-}
-
 /* DIR/data/NAME[-rR].SUFFIX */
 static void name_file(char path[PATH_MAX], const char *folder,
                       const compare_run *run, const char *label,

@@ -231,6 +231,12 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
 
 /* ---- CSV: the steps of each run ---- */
 
+void compare_file_name(const compare_run *run, char name[COMPARE_NAME]) {
+  snprintf(name, COMPARE_NAME, "%s", run->name);
+  for (char *c = name; *c != '\0'; c++)
+    if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
+}
+
 static bool write_csv(const compare_run *run, const char *folder, char *message,
                       size_t message_size) {
   char name[COMPARE_NAME];
