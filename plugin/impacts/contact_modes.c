@@ -377,17 +377,9 @@ KERNEL int solve_any(const contact_modes *modes, const contact_space *space,
                 : solve_for(modes, space, gates, n, y, most, lambdas, reached);
 }
 
-WIDE static int solve_wide(const contact_modes *modes,
-                           const contact_space *space, contact_gates *gates,
-                           const double y[], int most, double lambdas[],
-                           double reached[]) {
-  return solve_any(modes, space, gates, y, most, lambdas, reached);
-}
-
-int contact_modes_solve(const contact_modes *modes, const contact_space *space,
-                        contact_gates *gates, const double y[], int most,
-                        double lambdas[], double reached[]) {
-  return six_is_wide()
-             ? solve_wide(modes, space, gates, y, most, lambdas, reached)
-             : solve_any(modes, space, gates, y, most, lambdas, reached);
-}
+IN_BOTH_WIDTHS(extern, int, contact_modes_solve,
+               (const contact_modes *modes, const contact_space *space,
+                contact_gates *gates, const double y[], int most,
+                double lambdas[], double reached[]),
+               return, solve_any,
+               (modes, space, gates, y, most, lambdas, reached))

@@ -383,8 +383,7 @@ static double search_line(continuation *c, double at_0) {
     impulses_at(c, t, c->trial_p, NULL);
     double at =
         mass_v + t * mass_dv - dot_of(c->box->n_rows, c->trial_p, c->slip_step);
-    if (k == 0 && at <= -enough * at_0) return 1;
-    if (fabs(at) <= -enough * at_0) return t;
+    if (fabs(at) <= -enough * at_0 || (k == 0 && at < 0)) return t;
     if (at < 0) {
       low = t;
       at_low = at;
