@@ -94,14 +94,8 @@ static inline bool impact_example_fill(impact_example *example,
   if (in != NULL) fclose(in);
   if (!read) return false;
   example->samples = samples;
-  example->problem = (ode_mlcp_impact_problem){.n_velocities = s,
-                                               .n_contacts = m,
-                                               .n_tangents = 1,
-                                               .M = example->M,
-                                               .Jn = example->Jn,
-                                               .Jt = example->Jt,
-                                               .mu = example->mu,
-                                               .v = example->v};
+  example->problem = collision_of(s, m, 1, example->M, example->Jn, example->Jt,
+                                  example->mu, example->v);
   return true;
 }
 

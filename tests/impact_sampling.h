@@ -20,6 +20,21 @@ make_impact(const ode_mlcp_impact_problem *problem) {
   return impact;
 }
 
+static inline ode_mlcp_impact_options impact_defaults(void) {
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  return options;
+}
+
+/** To be released. */
+static inline ode_mlcp_impact_set
+impact_set_of(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options) {
+  ode_mlcp_impact_set set;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, options, &set),
+                        ODE_MLCP_IMPACT_DONE);
+  return set;
+}
+
 /** Prepare what `options` need and open a sampler for them; both must outlive it. */
 static inline void open_sampler(impact_sampler *sampler,
                                 ode_mlcp_impact *impact,
@@ -42,7 +57,7 @@ static inline ready_example *open_example(const char *name) {
   ready_example *it = malloc(sizeof *it);
   if (it == NULL || !impact_example_fill(&it->example, name)) abort();
   it->impact = make_impact(&it->example.problem);
-  ode_mlcp_impact_default_options(&it->options);
+  it->options = impact_defaults();
   it->options.h = it->example.h;
   it->options.steps = it->example.steps;
   it->s = it->example.problem.n_velocities;

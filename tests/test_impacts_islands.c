@@ -1,13 +1,7 @@
 /* Contacts that have no effect on each other are impacts of their own: what else
  * touches elsewhere changes no bit, the cost is the sum, masses have no scale. */
-#include "testing.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "impact_sampling.h"
 #include "impacts/contact_modes.h"
-#include "impact_example.h"
 #include "impacts/impact.h"
 
 enum { MOST_S = 24, MOST_M = 10 };
@@ -72,12 +66,8 @@ static void add_ball(several *it) {
 
 static ode_mlcp_impact_set sample(const ode_mlcp_impact_problem *problem,
                                   const ode_mlcp_impact_options *options) {
-  ode_mlcp_impact *impact;
-  ode_mlcp_impact_set set;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, options, &set),
-                        ODE_MLCP_IMPACT_DONE);
+  ode_mlcp_impact *impact = make_impact(problem);
+  ode_mlcp_impact_set set = impact_set_of(impact, options);
   ode_mlcp_impact_destroy(impact);
   return set;
 }
@@ -101,8 +91,7 @@ static void test_what_is_elsewhere_changes_no_bit(void) {
       add_ball(&beside);
       add(&beside, &example.problem, 1);
       if (kind != 1) add(&beside, &other.problem, 1);
-      ode_mlcp_impact_options options;
-      ode_mlcp_impact_default_options(&options);
+      ode_mlcp_impact_options options = impact_defaults();
       options.samples = 600;
       options.steps = 400;
       options.threads = 1;
@@ -130,8 +119,7 @@ static void test_equal_islands_are_independent(void) {
   several blocks;
   start(&blocks);
   for (int i = 0; i < BLOCKS; i++) add(&blocks, &example.problem, 1);
-  ode_mlcp_impact_options options;
-  ode_mlcp_impact_default_options(&options);
+  ode_mlcp_impact_options options = impact_defaults();
   options.samples = SAMPLES;
   options.h = example.h;
   options.steps = 40;
@@ -172,9 +160,7 @@ static void test_simultaneous_of_islands_multiply(void) {
   add(&two, &gait.problem, 1);
   add_ball(&two);
   add(&two, &gait.problem, 2);
-  ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&two.problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
+  ode_mlcp_impact *impact = make_impact(&two.problem);
   CU_ASSERT_EQUAL(impact->n_islands, 3);
   double v[16 * MOST_S];
   int n_solutions;
@@ -192,8 +178,7 @@ static void test_masses_have_no_scale(void) {
     several heavy;
     start(&heavy);
     add(&heavy, &example.problem, 0x1p20);
-    ode_mlcp_impact_options options;
-    ode_mlcp_impact_default_options(&options);
+    ode_mlcp_impact_options options = impact_defaults();
     options.samples = 300;
     options.steps = 40;
     ode_mlcp_impact_set light = sample(&example.problem, &options);

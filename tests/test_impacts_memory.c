@@ -1,9 +1,8 @@
 /* Every allocation may fail: each failure is reported, leaks nothing, and the
  * next call works. Sampling allocates nothing. */
 #include "failing_memory.h"
-#include "impact_example.h"
+#include "impact_sampling.h"
 #include "impacts/impact.h"
-#include "testing.h"
 
 /* One use of everything; NO_MEMORY when any part of it said so. */
 static ode_mlcp_impact_status use(const impact_example *example,
@@ -15,8 +14,7 @@ static ode_mlcp_impact_status use(const impact_example *example,
       impact_create(&example->problem, source, &impact, NULL, 0);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
-  ode_mlcp_impact_options options;
-  ode_mlcp_impact_default_options(&options);
+  ode_mlcp_impact_options options = impact_defaults();
   options.samples = samples;
   options.select = select;
   options.h = example->h;
@@ -92,11 +90,8 @@ static void test_too_many_modes(void) {
   }
   const ode_mlcp_impact_problem problem =
       collision_of(S, N, 1, M, Jn, Jt, mu, v);
-  ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
-  ode_mlcp_impact_options options;
-  ode_mlcp_impact_default_options(&options);
+  ode_mlcp_impact *impact = make_impact(&problem);
+  ode_mlcp_impact_options options = impact_defaults();
   options.samples = 100;
   ode_mlcp_impact_set set;
   options.method = ODE_MLCP_IMPACT_MODES;
@@ -104,18 +99,13 @@ static void test_too_many_modes(void) {
                   ODE_MLCP_IMPACT_TOO_MANY_MODES);
   CU_ASSERT_PTR_NULL(set.v);
   // path and search need no table
-  options.method = ODE_MLCP_IMPACT_PATH;
-  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
-                  ODE_MLCP_IMPACT_DONE);
-  CU_ASSERT(set.n_outcomes > 90);
-  CU_ASSERT_EQUAL(set.n_incomplete, set.n_lcps);
-  ode_mlcp_impact_set_release(&set);
-  options.method = ODE_MLCP_IMPACT_SEARCH;
-  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
-                  ODE_MLCP_IMPACT_DONE);
-  CU_ASSERT(set.n_outcomes > 90);
-  CU_ASSERT_EQUAL(set.n_incomplete, 0);
-  ode_mlcp_impact_set_release(&set);
+  for (int k = 0; k < 2; k++) {
+    options.method = k == 0 ? ODE_MLCP_IMPACT_PATH : ODE_MLCP_IMPACT_SEARCH;
+    set = impact_set_of(impact, &options);
+    CU_ASSERT(set.n_outcomes > 90);
+    CU_ASSERT_EQUAL(set.n_incomplete, k == 0 ? set.n_lcps : 0);
+    ode_mlcp_impact_set_release(&set);
+  }
   ode_mlcp_impact_destroy(impact);
 }
 

@@ -62,8 +62,7 @@ static void test_learning_changes_nothing(void) {
     make_tight_collision(&collision, &random, 2 + k % 3, 1, 3);
     ode_mlcp_impact *impact = make_impact(&collision.problem);
     const contact_space *space = &impact->islands[0].space;
-    ode_mlcp_impact_options options;
-    ode_mlcp_impact_default_options(&options);
+    ode_mlcp_impact_options options = impact_defaults();
     options.method = ODE_MLCP_IMPACT_MODES;
     impact_sampler learnt, fresh;
     open_sampler(&learnt, impact, &options);
@@ -144,22 +143,16 @@ static void lose_no_sample(unsigned seed, long n_quick) {
     make_extreme_collision(&collision, &random, m, T);
     if (!is_long && k >= n_quick && !is_hard(seed, k)) continue;
     n_problems++;
-    ode_mlcp_impact *impact;
-    CU_ASSERT_EQUAL_FATAL(
-        ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
-        ODE_MLCP_IMPACT_DONE);
+    ode_mlcp_impact *impact = make_impact(&collision.problem);
     double momentum = 0;
     int s = collision.problem.n_velocities;
     for (int i = 0; i < s; i++)
       momentum = fmax(momentum, fabs(collision.M[i * s + i] * collision.v[i]));
-    ode_mlcp_impact_options options;
-    ode_mlcp_impact_default_options(&options);
+    ode_mlcp_impact_options options = impact_defaults();
     options.samples = 4;
     options.steps = 1000;
     options.h = momentum;
-    ode_mlcp_impact_set set;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, &set),
-                          ODE_MLCP_IMPACT_DONE);
+    ode_mlcp_impact_set set = impact_set_of(impact, &options);
     n_samples += (long)set.n_samples;
     n_failed += (long)set.n_failed;
     n_unfinished += (long)(set.n_unfinished - set.n_failed);
