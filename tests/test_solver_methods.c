@@ -38,11 +38,17 @@ static void open_work(solve_work *work, const mlcp_problem *problem) {
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   memset(work->state, ROW_ACTIVE, sizeof(int) * (size_t)work->box.n_rows);
   work->n_known = 0;
+  solve_work_evaluate(work);
 }
 
 static void close_work(solve_work *work) {
   arena_release(&work->arena);
   body_blocks_release(&work->blocks);
+}
+
+static void finish(solve_work *work, test_problem *problem) {
+  close_work(work);
+  problem_release(problem);
 }
 
 /* The box row of a row of the problem. */
@@ -143,8 +149,7 @@ static void test_states_of_a_guess(void) {
     CU_ASSERT_EQUAL(work.state[rub], sign > 0 ? ROW_AT_LOW : ROW_AT_HIGH);
     CU_ASSERT_EQUAL(work.state[normal], ROW_AT_LOW);
   }
-  close_work(&work);
-  problem_release(&problem);
+  finish(&work, &problem);
 }
 
 /* ---- the linear system --------------------------------------------------- */
@@ -232,8 +237,7 @@ static void test_system_of_any_order(void) {
       for (int follows = 0; follows < 2; follows++)
         for (uint64_t seed = 0; seed < 3; seed++) // again: fill starts from 0
           CU_ASSERT(system_error(&work, follows, seed) < 1e-12);
-      close_work(&work);
-      problem_release(&problem);
+      finish(&work, &problem);
     }
 }
 
@@ -248,7 +252,6 @@ static void test_pivots_of_loose_cubes(void) {
     solve_work work;
     make_loose_cubes(&problem, n);
     open_work(&work, &problem.mlcp);
-    solve_work_evaluate(&work);
     CU_ASSERT(pivots_solve(&work, 1000));
     solve_work_evaluate(&work);
     CU_ASSERT(work.residual <= work.target);
@@ -257,28 +260,37 @@ static void test_pivots_of_loose_cubes(void) {
     for (int i = 0; i < n; i++)
       CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], (1 + i) * g_h,
                              1e-9 * n);
-    close_work(&work);
-    problem_release(&problem);
+    finish(&work, &problem);
   }
 }
 
-/* With bodies on both sides of a contact. */
-static void test_pivots_of_a_tower(void) {
-  enum { N = 12 };
-  test_problem problem;
-  solve_work work;
-  make_tower(&problem, N);
-  open_work(&work, &problem.mlcp);
-  solve_work_evaluate(&work);
-  CU_ASSERT(pivots_solve(&work, 1000));
-  solve_work_evaluate(&work);
-  CU_ASSERT(work.residual <= work.target);
-  CU_ASSERT(work.pivots >= N);
-  CU_ASSERT_EQUAL(work.factorisations, 2); // pivots had good determinants
-  expect_tower(&work, work.p, N);
-  close_work(&work);
-
-  problem_release(&problem);
+/* With bodies on both sides of a contact; to the active set all is wrong at first. Where all
+ * rows push, all being active is the answer: one factorisation, and the next stage reuses
+ * it. */
+static void test_towers(void) {
+  enum { PIVOTS, CONTINUATION, ACTIVE_SET, WAYS };
+  for (int way = 0; way < WAYS; way++) {
+    const int n = way == ACTIVE_SET ? 6 : 12;
+    test_problem problem;
+    solve_work work;
+    make_tower(&problem, n);
+    open_work(&work, &problem.mlcp);
+    CU_ASSERT(way == PIVOTS         ? pivots_solve(&work, 1000)
+              : way == CONTINUATION ? continuation_solve(&work)
+                                    : active_set_solve(&work, 4));
+    solve_work_evaluate(&work);
+    CU_ASSERT(work.residual <= work.target);
+    expect_tower(&work, work.p, n);
+    if (way == PIVOTS) {
+      CU_ASSERT(work.pivots >= n);
+      CU_ASSERT_EQUAL(work.factorisations, 2); // pivots had good determinants
+    } else if (way == CONTINUATION) {
+      // the last prox is a thousandth of a residual of 1, then none is smaller than 1e-9
+      CU_ASSERT(work.factorisations <= 4);
+      CU_ASSERT_EQUAL(work.pivots, 0);
+    }
+    finish(&work, &problem);
+  }
 }
 
 /* Bodies that nothing but friction brings to rest have velocities whatever wedges them,
@@ -290,31 +302,10 @@ static void test_paths_from_nothing_end(void) {
     problem_make_heap(&problem, 16, seed, 1.5, 4);
     for (int r = 0; r < problem.mlcp.n_rows; r++) problem.rows[r].bias = 0;
     open_work(&work, &problem.mlcp);
-    solve_work_evaluate(&work);
     CU_ASSERT(continuation_by_pivots(&work, 1e-6, 1000));
     CU_ASSERT(work.residual <= work.target);
-    close_work(&work);
-    problem_release(&problem);
+    finish(&work, &problem);
   }
-}
-
-/* Where all rows push, all being active is the answer: one factorisation, and the next
- * stage reuses it. */
-static void test_continuation_of_a_tower(void) {
-  enum { N = 12 };
-  test_problem problem;
-  solve_work work;
-  make_tower(&problem, N);
-  open_work(&work, &problem.mlcp);
-  solve_work_evaluate(&work);
-  CU_ASSERT(continuation_solve(&work));
-  CU_ASSERT(work.residual <= work.target);
-  expect_tower(&work, work.p, N);
-  // the last prox is a thousandth of a residual of 1, then none is smaller than 1e-9
-  CU_ASSERT(work.factorisations <= 4);
-  CU_ASSERT_EQUAL(work.pivots, 0);
-  close_work(&work);
-  problem_release(&problem);
 }
 
 /* A box that is pushed along the ground by 3/4 of what friction holds, and by 3/2: the
@@ -333,7 +324,6 @@ static void test_continuation_with_friction(void) {
     double most = 0.8 * g_h, push = (slides ? 1.5 : 0.75) * most;
     problem.bodies[0].v_free[k] = push;
     open_work(&work, &problem.mlcp);
-    solve_work_evaluate(&work);
     CU_ASSERT(continuation_solve(&work));
     CU_ASSERT(work.residual <= work.target);
     // all rows active holds the box; a slide needs the states once more
@@ -348,8 +338,7 @@ static void test_continuation_with_friction(void) {
     CU_ASSERT_DOUBLE_EQUAL(made, -2 * held, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(size, 2 * held * sqrt(0.5), 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(work.v[k], push - held, 1e-9);
-    close_work(&work);
-    problem_release(&problem);
+    finish(&work, &problem);
   }
 }
 
@@ -368,12 +357,10 @@ static void test_polygons_that_begin_alike(void) {
   }
   problem.pairs[problem.frictions[1].first_pair + 1].u[1] *= 0.5;
   open_work(&work, &problem.mlcp);
-  solve_work_evaluate(&work);
   CU_ASSERT(continuation_solve(&work));
   CU_ASSERT_DOUBLE_EQUAL(work.v[1], 0, 1e-9);
   CU_ASSERT_DOUBLE_EQUAL(work.v[7], 0.25 * 0.8 * g_h, 1e-9);
-  close_work(&work);
-  problem_release(&problem);
+  finish(&work, &problem);
 }
 
 /* A push that takes the first generator beyond its limit and the second to 0.8 of its
@@ -396,13 +383,11 @@ static void test_continuation_with_half_a_slide(void) {
     close_work(&work);
     memcpy(problem.bodies[0].v_free, push, sizeof push);
     open_work(&work, &problem.mlcp);
-    solve_work_evaluate(&work);
     CU_ASSERT(continuation_solve(&work));
     CU_ASSERT(work.residual <= work.target);
     CU_ASSERT_DOUBLE_EQUAL(work.p[1], share[0] / 1.5 * limit, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(work.p[2], share[1] * limit, 1e-9);
-    close_work(&work);
-    problem_release(&problem);
+    finish(&work, &problem);
   }
 }
 
@@ -420,13 +405,11 @@ static void test_continuation_of_moving_boxes(void) {
       for (int r = 0; r < problem.mlcp.n_rows; r++)
         problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
       open_work(&work, &problem.mlcp);
-      solve_work_evaluate(&work);
       bool solved = continuation_solve(&work);
       CU_ASSERT_EQUAL(solved, work.residual <= work.target);
       CU_ASSERT(work.factorisations <= DEAREST);
       n_solved += solved;
-      close_work(&work);
-      problem_release(&problem);
+      finish(&work, &problem);
     }
   CU_ASSERT(n_solved >= MOST * SEEDS * 3 / 4);
 }
@@ -456,22 +439,6 @@ static void test_interior_of_motors(void) {
       CU_ASSERT_DOUBLE_EQUAL(work.p[box_row_of(&work, i)], motors[i].p, 1e-9);
     close_work(&work);
   }
-  problem_release(&problem);
-}
-
-/* An active set that is all wrong is put right by as many factorisations as it takes
- * to change all at once, and one more. */
-static void test_active_set_of_a_tower(void) {
-  enum { N = 6 };
-  test_problem problem;
-  solve_work work;
-  make_tower(&problem, N);
-  open_work(&work, &problem.mlcp);
-  solve_work_evaluate(&work);
-  CU_ASSERT(active_set_solve(&work, 4));
-  CU_ASSERT(work.residual <= work.target);
-  expect_tower(&work, work.p, N);
-  close_work(&work);
   problem_release(&problem);
 }
 
@@ -567,15 +534,13 @@ int main(void) {
       {"states of a guess", test_states_of_a_guess},
       {"system of any order", test_system_of_any_order},
       {"pivots of loose cubes", test_pivots_of_loose_cubes},
-      {"pivots of a tower", test_pivots_of_a_tower},
+      {"towers", test_towers},
       {"paths from nothing end", test_paths_from_nothing_end},
-      {"continuation of a tower", test_continuation_of_a_tower},
       {"polygons that begin alike", test_polygons_that_begin_alike},
       {"continuation with friction", test_continuation_with_friction},
       {"continuation with half a slide", test_continuation_with_half_a_slide},
       {"continuation of moving boxes", test_continuation_of_moving_boxes},
       {"interior of motors", test_interior_of_motors},
-      {"active set of a tower", test_active_set_of_a_tower},
       {"factors exchange rows", test_factors_exchange_rows},
       {"units change no bit", test_units_change_no_bit},
       {NULL, NULL}};
