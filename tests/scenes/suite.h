@@ -18,6 +18,9 @@ typedef void suite_where(const scene_run_state *run, double time,
  *  planar frames the largest of their angles, rad. */
 void suite_judge(scene_run_state *run, suite_where *where);
 
+#define SUITE_JUDGE(of)                                                        \
+  static void judge_##of(scene_run_state *run) { suite_judge(run, where_##of); }
+
 /** What all of them have: the sweep of --converge and its columns. */
 #define SUITE_SCENE                                                            \
   .h = 0.01, .options = "scheme=conserving",                                   \

@@ -32,9 +32,7 @@ static void where_rolling(const scene_run_state *run, double time,
   places[0] = (suite_place){x + way, DISC, 0, angle - way / DISC};
 }
 
-static void judge_rolling(scene_run_state *run) {
-  suite_judge(run, where_rolling);
-}
+SUITE_JUDGE(rolling)
 
 static bool build_rolling(scene_run_state *run) {
   double g = run->settings->gravity;
@@ -83,9 +81,7 @@ static void where_eccentric(const scene_run_state *run, double time,
   places[0] = eccentric_place(y[0]);
 }
 
-static void judge_eccentric(scene_run_state *run) {
-  suite_judge(run, where_eccentric);
-}
+SUITE_JUDGE(eccentric)
 
 static bool build_eccentric(scene_run_state *run) {
   suite_place start = eccentric_place(ECCENTRIC_START);
@@ -155,9 +151,7 @@ static void where_ladder(const scene_run_state *run, double time,
   places[0] = (suite_place){across, FOOT + HALF * sin(y[0]), 0, -y[0]};
 }
 
-static void judge_ladder(scene_run_state *run) {
-  suite_judge(run, where_ladder);
-}
+SUITE_JUDGE(ladder)
 
 static bool build_ladder(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
@@ -204,9 +198,7 @@ static void where_superball(const scene_run_state *run, double time,
                             angle + rest * w};
 }
 
-static void judge_superball(scene_run_state *run) {
-  suite_judge(run, where_superball);
-}
+SUITE_JUDGE(superball)
 
 static bool build_superball(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
@@ -310,9 +302,7 @@ static void where_tipping(const scene_run_state *run, double time,
                             -WIDE * s + TALL * c, 0, y[ANGLE]};
 }
 
-static void judge_tipping(scene_run_state *run) {
-  suite_judge(run, where_tipping);
-}
+SUITE_JUDGE(tipping)
 
 static bool build_tipping(scene_run_state *run) {
   suite_place start;
@@ -391,9 +381,7 @@ static void where_billiard(const scene_run_state *run, double time,
     places[i] = (suite_place){x[i][0], x[i][1], 0, 0};
 }
 
-static void judge_billiard(scene_run_state *run) {
-  suite_judge(run, where_billiard);
-}
+SUITE_JUDGE(billiard)
 
 static bool build_billiard(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
@@ -428,7 +416,7 @@ static void where_car(const scene_run_state *run, double time,
                                   i % 2 == 0 ? TRACK : -TRACK, 0};
 }
 
-static void judge_car(scene_run_state *run) { suite_judge(run, where_car); }
+SUITE_JUDGE(car)
 
 static bool build_car(scene_run_state *run) {
   static const double chassis_inertia[3] = {400, 1700, 1500};

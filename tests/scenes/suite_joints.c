@@ -67,9 +67,7 @@ static void where_spring(const scene_run_state *run, double time,
   places[0] = (suite_place){y[0], y[1], 0, 0};
 }
 
-static void judge_spring(scene_run_state *run) {
-  suite_judge(run, where_spring);
-}
+SUITE_JUDGE(spring)
 
 static double spring_energy(const scene_run_state *run) {
   return ode_mlcp_spring_energy(run->world);
@@ -172,9 +170,7 @@ static void where_four_bar(const scene_run_state *run, double time,
     places[i].angle = unwind(places[i].angle, start[i].angle);
 }
 
-static void judge_four_bar(scene_run_state *run) {
-  suite_judge(run, where_four_bar);
-}
+SUITE_JUDGE(four_bar)
 
 static bool build_four_bar(scene_run_state *run) {
   static const double across[3] = {0, 0, 1};
@@ -251,9 +247,7 @@ static void where_gimbal(const scene_run_state *run, double time,
   places[ROTOR].z = ARM * cos(y[1]) * cos(y[0]);
 }
 
-static void judge_gimbal(scene_run_state *run) {
-  suite_judge(run, where_gimbal);
-}
+SUITE_JUDGE(gimbal)
 
 static bool build_gimbal(scene_run_state *run) {
   static const double axes[PARTS][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
