@@ -16,39 +16,26 @@ is_right() {
     END { exit bad || NR == 0 }' out
 }
 
-for scheme in ah st; do
-  check "slope on $scheme" is_right slope $scheme 1e-3
-  check "belt on $scheme" is_right belt $scheme 3e-3
-  check "slip on $scheme" is_right slip $scheme 1e-3
-  check "stop on $scheme" is_right stop $scheme 1e-3
-  check "grasp on $scheme" is_right grasp $scheme 1e-3
-  check "ratio on $scheme" is_right ratio $scheme 1e-3
-  check "bounce on $scheme" is_right bounce $scheme 2e-3
-done
-for scheme in ah st conserving; do
-  check "tripod on $scheme" is_right tripod $scheme 1e-3
-  check "rail on $scheme" is_right rail $scheme 1e-3
-  check "packed on $scheme" is_right packed $scheme 1e-3
-  check "gravity on $scheme" is_right gravity $scheme 1e-2 # mm
-  check "wheels on $scheme" is_right wheels $scheme 1e-2 # mm
-done
-check "kerb on ah" is_right kerb ah 1e-3
-check "kerb on st" is_right kerb st 1e-3
-check "cup on ah" is_right cup ah 1e-3
-check "cup on st" is_right cup st 1e-3
-check "whirl on conserving" is_right whirl conserving 1e-6
-check "fourbar on conserving" is_right fourbar conserving 1e-4
-check "field on ah" is_right field ah 1e-3
-check "field on st" is_right field st 1e-3
-check "mesh on ah" is_right mesh ah 1e-6
-check "mesh on st" is_right mesh st 1e-6
-check "mesh on conserving" is_right mesh conserving 1e-6
-check "lift on st" is_right lift st 1e-3
-check "belt on conserving" is_right belt conserving 3e-3
-check "slip on conserving" is_right slip conserving 1e-3
-check "cup on conserving" is_right cup conserving 1e-3
-check "rope on ah" is_right rope ah 2 # mm
-check "rope on conserving" is_right rope conserving 1e-3
+# cases of one bound under the same schemes; gravity and wheels are in mm, ah's rope as well
+while read -r schemes bound cases <&3; do
+  for name in $cases; do
+    for scheme in $(echo "$schemes" | tr , ' '); do
+      check "$name on $scheme" is_right "$name" "$scheme" "$bound"
+    done
+  done
+done 3<<'END'
+ah,st 1e-3 slope stop grasp ratio kerb field
+ah,st 2e-3 bounce
+ah,st,conserving 1e-3 slip tripod rail packed cup
+ah,st,conserving 3e-3 belt
+ah,st,conserving 1e-2 gravity wheels
+ah,st,conserving 1e-6 mesh
+st 1e-3 lift
+ah 2 rope
+conserving 1e-3 rope
+conserving 1e-4 fourbar
+conserving 1e-6 whirl
+END
 
 # negative control: stock's box of friction is seen
 check "stock's slope is not right" sh -c "! '$build/demos/cases/slope' step |
