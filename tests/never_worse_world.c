@@ -1,4 +1,5 @@
 #include "never_worse_world.h"
+#include "body_testing.h"
 #include "gap/real.h"
 
 #include <math.h>
@@ -351,18 +352,6 @@ double joint_error(const drawn_world *w) {
   for (int i = 0; i < w->n_joints; i++)
     worst = fmax(worst, error_of(&w->joints[i]));
   return worst;
-}
-
-static double kinetic_energy(dBodyID body) {
-  dMass mass;
-  dVector3 turn;
-  dBodyGetMass(body, &mass);
-  const dReal *v = dBodyGetLinearVel(body), *spin = dBodyGetAngularVel(body);
-  dBodyVectorFromWorld(body, spin[0], spin[1], spin[2], turn);
-  double twice = mass.mass * dot(real3(v).at, real3(v).at);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) twice += turn[i] * mass.I[4 * i + j] * turn[j];
-  return twice / 2;
 }
 
 double world_energy(const drawn_world *w) {

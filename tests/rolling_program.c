@@ -2,10 +2,11 @@
  * rolls without slip over level ground. Prints where it comes to, and the most that its
  * energy has risen, as a part of what it was. */
 #include <math.h>
-#include <ode/ode.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "body_testing.h"
 
 static const double RADIUS = 0.2, OFF = 0.05, GRAVITY = 9.81; /* m, m/s^2 */
 static const double INERTIA[3] = {0.012, 0.014, 0.015};
@@ -13,27 +14,12 @@ static dWorldID world;
 static dJointGroupID contacts;
 
 static void near_geoms(void *data, dGeomID a, dGeomID b) {
-  dContact found[8];
   (void)data;
-  if (dGeomGetBody(a) == dGeomGetBody(b)) return;
-  const int n = dCollide(a, b, 8, &found[0].geom, sizeof found[0]);
-  for (int i = 0; i < n; i++) {
-    memset(&found[i].surface, 0, sizeof found[i].surface);
-    found[i].surface.mode = dContactApprox1;
-    found[i].surface.mu = 2;
-    dJointAttach(dJointCreateContact(world, contacts, &found[i]),
-                 dGeomGetBody(a), dGeomGetBody(b));
-  }
+  join_contacts(world, contacts, a, b, 2);
 }
 
 static double energy(dBodyID ball) {
-  const dReal *v = dBodyGetLinearVel(ball), *w = dBodyGetAngularVel(ball);
-  dVector3 own;
-  dBodyVectorFromWorld(ball, w[0], w[1], w[2], own);
-  double sum = GRAVITY * dBodyGetPosition(ball)[2];
-  for (int i = 0; i < 3; i++)
-    sum += 0.5 * (v[i] * v[i] + INERTIA[i] * own[i] * own[i]);
-  return sum;
+  return kinetic_energy(ball) + GRAVITY * dBodyGetPosition(ball)[2];
 }
 
 static dGeomID lay_ground(dSpaceID space, const char *kind) {

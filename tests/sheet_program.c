@@ -3,11 +3,12 @@
  * deepest contact in lengths of the body, the most energy gained over that at the start,
  * and how many went through. With KB all is done on a thread with a stack of that. */
 #include <math.h>
-#include <ode/ode.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "body_testing.h"
 
 enum { DROPS = 12, CELLS = 24 };
 static const double LENGTH = 0.05, REACH = 0.4;
@@ -96,16 +97,7 @@ static dBodyID drop(const char *shape, int k) {
 }
 
 static double energy(dBodyID body) {
-  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
-  dMass mass;
-  dVector3 turning;
-  dBodyGetMass(body, &mass);
-  dBodyVectorFromWorld(body, w[0], w[1], w[2], turning);
-  double sum = mass.mass * 9.81 * dBodyGetPosition(body)[2];
-  for (int i = 0; i < 3; i++)
-    sum += 0.5 *
-           (mass.mass * v[i] * v[i] + mass.I[5 * i] * turning[i] * turning[i]);
-  return sum;
+  return kinetic_energy(body) + 0.05 * 9.81 * dBodyGetPosition(body)[2];
 }
 
 static void *run(void *arguments) {
