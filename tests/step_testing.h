@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "body_testing.h"
+#include "hash.h"
 #include "ode_mlcp.h"
-#include "testing.h"
+#include "host_testing.h"
 
 /** A world under gravity along -z; `options` NULL: defaults. */
 static inline dWorldID create_world(double gravity,
@@ -54,27 +55,28 @@ static inline dContact contact_at(const dSurfaceParameters *surface, double x,
   return contact;
 }
 
-/** Hash of all that a body shows: pose, velocity, forces, whether it is enabled. */
-static inline uint64_t hash_body(uint64_t hash, dBodyID body) {
-  const struct {
-    const dReal *values;
-    size_t count;
-  } parts[] = {{dBodyGetPosition(body), 3},   {dBodyGetQuaternion(body), 4},
-               {dBodyGetRotation(body), 12},  {dBodyGetLinearVel(body), 3},
-               {dBodyGetAngularVel(body), 3}, {dBodyGetForce(body), 3},
-               {dBodyGetTorque(body), 3}};
-  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
-    const unsigned char *bytes = (const unsigned char *)parts[p].values;
-    for (size_t i = 0; i < parts[p].count * sizeof(dReal); i++)
-      hash = (hash ^ bytes[i]) * 1099511628211u;
+/** Of all that bodies show: pose, velocity, forces, whether they are enabled. */
+static inline hash hash_of_bodies(const dBodyID bodies[], int count) {
+  hash of = hash_start();
+  for (int i = 0; i < count; i++) {
+    dBodyID body = bodies[i];
+    const int is_enabled = dBodyIsEnabled(body);
+    const struct {
+      const dReal *values;
+      size_t count;
+    } parts[] = {{dBodyGetPosition(body), 3},   {dBodyGetQuaternion(body), 4},
+                 {dBodyGetRotation(body), 12},  {dBodyGetLinearVel(body), 3},
+                 {dBodyGetAngularVel(body), 3}, {dBodyGetForce(body), 3},
+                 {dBodyGetTorque(body), 3}};
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+      hash_bytes(&of, parts[p].values, parts[p].count * sizeof(dReal));
+    hash_bytes(&of, &is_enabled, sizeof is_enabled);
   }
-  return (hash ^ (unsigned)dBodyIsEnabled(body)) * 1099511628211u;
+  return of;
 }
 
 static inline uint64_t hash_bodies(const dBodyID bodies[], int count) {
-  uint64_t hash = 1469598103934665603u;
-  for (int i = 0; i < count; i++) hash = hash_body(hash, bodies[i]);
-  return hash;
+  return hash_of_bodies(bodies, count).value;
 }
 
 #endif

@@ -105,7 +105,6 @@ static void test_later_reports_say_what_is_filled(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"calls take no sizes", test_calls_take_no_sizes},
       {"a size set by hand", test_a_size_set_by_hand_is_taken},
@@ -113,7 +112,5 @@ int main(void) {
       {"later options", test_later_options_may_be_at_zero},
       {"later reports", test_later_reports_say_what_is_filled},
       CU_TEST_INFO_NULL};
-  int status = run_tests("ABI: sources, and a later caller", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("ABI: sources, and a later caller", tests);
 }

@@ -3,7 +3,7 @@
 
 #include "../demos/scenes/scene.h"
 #include "host_rounding.h"
-#include "testing.h"
+#include "host_testing.h"
 
 #define EXACT of_host(1e-12, 10)
 
@@ -181,7 +181,6 @@ static void test_bricks_are_laid_as_described(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"wall", test_wall_is_laid_as_described},
       {"tilted rod", test_rod_touches_as_described},
@@ -194,7 +193,5 @@ int main(void) {
       {"fastest body", test_fastest_shows_what_is_not_finite},
       {"bricks", test_bricks_are_laid_as_described},
       CU_TEST_INFO_NULL};
-  int failed = run_tests("demos: scenes", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("demos: scenes", tests);
 }

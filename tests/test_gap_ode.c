@@ -7,9 +7,9 @@
 #include "gap/gap_mesh.h"
 #include "gap/gap_ode.h"
 #include "gap/gap_sweep.h"
-#include "ode_mlcp.h"
 #include "gap/real.h"
 #include "host_rounding.h"
+#include "ode_mlcp.h"
 #include "test_gap_oracle.h"
 #include "testing.h"
 #include "world/contact_memory.h"
@@ -1038,8 +1038,6 @@ static void test_faults(void) {
   expect_fault(dCreateTriMesh(0, NULL, NULL, NULL, NULL), GAP_BAD_MESH,
                "trimesh");
 }
-
-/* ---- the broad phase ---- */
 
 /* ---- memory ---- */
 

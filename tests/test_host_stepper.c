@@ -571,8 +571,6 @@ static void on_moved(dBodyID body) {
   moved_at_speed = dBodyGetLinearVel(body)[0];
 }
 
-/* --- placing bodies ------------------------------------------------------ */
-
 /* --- moving bodies ------------------------------------------------------- */
 
 /* A stepper that moves the bodies by the velocity that is its context; NULL: by
@@ -721,7 +719,6 @@ static void test_joints_of_a_world(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"calls come in order", test_calls_come_in_order},
       {"an empty world steps", test_an_empty_world_steps},
@@ -742,7 +739,5 @@ int main(void) {
       {"moving by the own velocity", test_moving_by_the_own_velocity},
       {"joints of a world", test_joints_of_a_world},
       CU_TEST_INFO_NULL};
-  int status = run_tests("host: stepper interface", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("host: stepper interface", tests);
 }

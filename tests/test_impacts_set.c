@@ -6,35 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "impact_sampling.h"
 #include "impacts/philox.h"
 
 enum { MOST_VELOCITIES = 20 };
-
-static void run(ready_example *it, ode_mlcp_impact_set *set) {
-  CU_ASSERT_EQUAL_FATAL(
-      ode_mlcp_impact_approximate(it->impact, &it->options, set),
-      ODE_MLCP_IMPACT_DONE);
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
-  const unsigned char *bytes = data;
-  for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-  return hash;
-}
 
 /* Every bit of a set but its time. */
 static uint64_t hash_set(const ode_mlcp_impact_set *set) {
   size_t n = (size_t)set->n_outcomes;
   uint64_t counts[4] = {set->n_samples, set->n_finished, set->n_lcps,
                         set->n_outcomes};
-  uint64_t hash = hash_bytes(0xcbf29ce484222325u, counts, sizeof counts);
-  hash = hash_bytes(hash, set->sample, n * sizeof *set->sample);
-  hash = hash_bytes(hash, set->lcps, n * sizeof *set->lcps);
-  hash =
-      hash_bytes(hash, set->v, n * (size_t)set->n_velocities * sizeof *set->v);
-  return hash_bytes(hash, set->contact_velocities,
-                    n * (size_t)set->n_rows * sizeof *set->contact_velocities);
+  hash of = hash_start();
+  hash_bytes(&of, counts, sizeof counts);
+  hash_bytes(&of, set->sample, n * sizeof *set->sample);
+  hash_bytes(&of, set->lcps, n * sizeof *set->lcps);
+  hash_numbers(&of, set->v, n * (size_t)set->n_velocities);
+  hash_numbers(&of, set->contact_velocities, n * (size_t)set->n_rows);
+  return of.value;
 }
 
 /* ---- the generator ----------------------------------------------------- */
@@ -80,9 +69,8 @@ static void test_thread_counts_give_the_same_bits(void) {
       it->options.select = (ode_mlcp_impact_select)select;
       uint64_t hashes[3];
       for (int threads = 1; threads <= 3; threads++) {
-        ode_mlcp_impact_set set;
         it->options.threads = threads;
-        run(it, &set);
+        ode_mlcp_impact_set set = impact_set_of(it->impact, &it->options);
         hashes[threads - 1] = hash_set(&set);
         ode_mlcp_impact_set_release(&set);
       }
@@ -90,9 +78,8 @@ static void test_thread_counts_give_the_same_bits(void) {
       CU_ASSERT_EQUAL(hashes[0], hashes[2]);
 
       // negative control: another seed is another set
-      ode_mlcp_impact_set set;
       it->options.seed++;
-      run(it, &set);
+      ode_mlcp_impact_set set = impact_set_of(it->impact, &it->options);
       CU_ASSERT_NOT_EQUAL(hash_set(&set), hashes[0]);
       ode_mlcp_impact_set_release(&set);
       close_example(it);
@@ -102,20 +89,18 @@ static void test_thread_counts_give_the_same_bits(void) {
 static void test_ranges_are_parts_of_the_whole(void) {
   ready_example *it = open_example("compass-gait");
   for (int select = 0; select < 2; select++) {
-    ode_mlcp_impact_set whole;
     it->options.select = (ode_mlcp_impact_select)select;
     it->options.first = 0;
     it->options.samples = 1001;
-    run(it, &whole);
+    ode_mlcp_impact_set whole = impact_set_of(it->impact, &it->options);
 
     const uint64_t cuts[] = {0, 1, 300, 997, it->options.samples};
     uint64_t n_outcomes = 0, n_lcps = 0, n_finished = 0;
     for (int k = 0; k < 4; k++) {
-      ode_mlcp_impact_set part;
       it->options.first = cuts[k];
       it->options.samples = cuts[k + 1] - cuts[k];
       it->options.threads = k + 1;
-      run(it, &part);
+      ode_mlcp_impact_set part = impact_set_of(it->impact, &it->options);
       size_t n = part.n_outcomes;
       CU_ASSERT_FATAL(n_outcomes + n <= whole.n_outcomes);
       CU_ASSERT(memcmp(part.sample, &whole.sample[n_outcomes],
@@ -139,9 +124,8 @@ static void test_ranges_are_parts_of_the_whole(void) {
 
 static void test_sim_is_a_sample_of_the_set(void) {
   ready_example *it = open_example("box-wall");
-  ode_mlcp_impact_set set;
   it->options.samples = 300;
-  run(it, &set);
+  ode_mlcp_impact_set set = impact_set_of(it->impact, &it->options);
   for (uint64_t k = 0; k < set.n_outcomes; k++) {
     double v[3];
     int n_lcps;
@@ -201,10 +185,9 @@ static void test_ways_lead_from_start_to_end(void) {
 
 static void test_nothing_unfinished_is_an_outcome(void) {
   ready_example *it = open_example("rocking-block");
-  ode_mlcp_impact_set set;
   it->options.steps = 0; // one step, which rarely ends the impact
   it->options.h = 0.1;
-  run(it, &set);
+  ode_mlcp_impact_set set = impact_set_of(it->impact, &it->options);
   CU_ASSERT(set.n_unfinished > set.n_samples * 9 / 10);
   CU_ASSERT_EQUAL(set.n_failed, 0);
   CU_ASSERT_EQUAL(set.n_outcomes, set.n_samples - set.n_unfinished);
@@ -224,7 +207,7 @@ static void test_nothing_unfinished_is_an_outcome(void) {
       ready_example *other = open_example(names[k]);
       other->options.steps = steps;
       other->options.samples = (uint64_t)test_rounds(1000);
-      run(other, &set);
+      set = impact_set_of(other->impact, &other->options);
       double slowest = 0;
       for (uint64_t i = 0; i < set.n_outcomes; i++)
         for (int row = 0; row < set.n_rows; row += 2)
@@ -291,7 +274,7 @@ static void test_an_interrupt_keeps_what_was_done(void) {
   ready_example *it = open_example("rocking-block");
   ode_mlcp_impact_set whole, part;
   it->options.samples = 5000;
-  run(it, &whole);
+  whole = impact_set_of(it->impact, &it->options);
   // it is asked before every step: some chunks are done then, and a part of one
   patience patience = {.most = 2000};
   it->options.interrupted = runs_out;
@@ -337,8 +320,7 @@ static void test_a_distribution_of_ones_own(void) {
   it->options.draw = one_at_a_time;
   it->options.draw_context = &cap;
   it->options.samples = 2;
-  ode_mlcp_impact_set set;
-  run(it, &set);
+  ode_mlcp_impact_set set = impact_set_of(it->impact, &it->options);
   // that is the sequential law: A then B, and B then A
   CU_ASSERT_EQUAL_FATAL(set.n_outcomes, 2);
   CU_ASSERT(fabs(set.contact_velocities[0] - 0.09301838) < 1e-7);
@@ -394,15 +376,10 @@ static void test_friction_without_limit(void) {
     const double v[6] = {0.7, -2.3, -1, -0.4, 1.1, -0.2};
     const ode_mlcp_impact_problem problem =
         collision_of(6, 2, 2, M, Jn, Jt, mu, v);
-    ode_mlcp_impact *impact;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
-                          ODE_MLCP_IMPACT_DONE);
-    ode_mlcp_impact_options options;
-    ode_mlcp_impact_default_options(&options);
+    ode_mlcp_impact *impact = make_impact(&problem);
+    ode_mlcp_impact_options options = impact_defaults();
     options.samples = 8;
-    ode_mlcp_impact_set set;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, &set),
-                          ODE_MLCP_IMPACT_DONE);
+    ode_mlcp_impact_set set = impact_set_of(impact, &options);
     CU_ASSERT_EQUAL(set.n_outcomes, 8);
     CU_ASSERT_EQUAL(set.n_failed, 0);
     double worst = 0, slip = 0;
@@ -442,9 +419,7 @@ static void test_pyramid(void) {
     double most[2];
     nearest_in_square(mu[0] * push / mass, slip, most);
     if (speed > 1) least = fmin(least, hypot(most[0], most[1]));
-    ode_mlcp_impact *impact;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
-                          ODE_MLCP_IMPACT_DONE);
+    ode_mlcp_impact *impact = make_impact(&problem);
     double found[3 * 4], rows[3];
     int n_found;
     CU_ASSERT_EQUAL(ode_mlcp_impact_simultaneous(impact, 4, found, &n_found),
@@ -457,15 +432,11 @@ static void test_pyramid(void) {
 
     // the set of one contact with a fast slip is that outcome, by every way
     if (speed > 1 && k % 4 == 1) {
-      ode_mlcp_impact_options options;
-      ode_mlcp_impact_default_options(&options);
+      ode_mlcp_impact_options options = impact_defaults();
       options.samples = 16;
       for (int method = 0; method <= ODE_MLCP_IMPACT_SEARCH; method++) {
         options.method = (ode_mlcp_impact_method)method;
-        ode_mlcp_impact_set set;
-        CU_ASSERT_EQUAL_FATAL(
-            ode_mlcp_impact_approximate(impact, &options, &set),
-            ODE_MLCP_IMPACT_DONE);
+        ode_mlcp_impact_set set = impact_set_of(impact, &options);
         CU_ASSERT_EQUAL(set.n_outcomes, 16);
         CU_ASSERT_EQUAL(set.n_rows, 3);
         CU_ASSERT_EQUAL(set.n_fallbacks, 0);
@@ -561,9 +532,8 @@ static void test_no_collision(void) {
   ode_mlcp_impact_destroy(it->impact);
   it->example.v[1] = 0.5;
   ode_mlcp_impact_create(&it->example.problem, &it->impact, NULL, 0);
-  ode_mlcp_impact_set set;
   it->options.samples = 10;
-  run(it, &set);
+  ode_mlcp_impact_set set = impact_set_of(it->impact, &it->options);
   CU_ASSERT_EQUAL(set.n_outcomes, 10);
   CU_ASSERT_EQUAL(set.n_lcps, 0);
   CU_ASSERT_EQUAL(memcmp(set.v, it->example.v, 3 * sizeof(double)), 0);

@@ -8,10 +8,10 @@
 
 #include "failing_memory.h"
 #include "host_rounding.h"
+#include "host_testing.h"
 #include "impact_example.h"
 #include "ode_mlcp.h"
 #include "stepper/process.h"
-#include "testing.h"
 
 static dWorldID world;
 static dJointGroupID contacts;
@@ -644,7 +644,6 @@ static void test_memory_failures(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"worlds have the sets of the arrays",
        test_worlds_have_the_sets_of_the_arrays},
@@ -660,7 +659,5 @@ int main(void) {
       {"bad input", test_bad_input},
       {"memory failures", test_memory_failures},
       CU_TEST_INFO_NULL};
-  int failed = run_tests("impacts of worlds", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("impacts of worlds", tests);
 }

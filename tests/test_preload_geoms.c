@@ -1,6 +1,6 @@
 /* Which geoms are known by their pointers, against a plain list of them. */
+#include "host_testing.h"
 #include "preload/told_geoms.h"
-#include "testing.h"
 
 enum { GEOMS = 3000, TURNS = 20000 };
 
@@ -61,8 +61,5 @@ int main(void) {
       {"geoms come and go", test_geoms_come_and_go},
       {"a geom that is told of again", test_told_again},
       CU_TEST_INFO_NULL};
-  dInitODE2(0);
-  unsigned failures = (unsigned)run_tests("preload: geoms", tests);
-  dCloseODE();
-  return failures > 0;
+  return run_host_tests("preload: geoms", tests);
 }

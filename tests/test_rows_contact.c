@@ -5,9 +5,9 @@
 
 #include "common/vec3.h"
 #include "gap/real.h"
-#include "rows/contact_rows.h"
 #include "host_rounding.h"
-#include "testing.h"
+#include "host_testing.h"
+#include "rows/contact_rows.h"
 
 static const double STEP = 0.0125;
 
@@ -579,7 +579,6 @@ static void test_overlaps_begin_at_their_part(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"rows are the host's", test_rows_are_the_hosts},
       {"gaps are not scaled", test_gaps_are_not_scaled},
@@ -597,7 +596,5 @@ int main(void) {
       {"unlike surfaces are not merged", test_unlike_surfaces_are_not_merged},
       {"overlaps begin at their part", test_overlaps_begin_at_their_part},
       CU_TEST_INFO_NULL};
-  int status = run_tests("contact rows", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("contact rows", tests);
 }

@@ -1,61 +1,26 @@
 /* Joint rows of every type, as the host gives them, and without side effects.
  */
-#include <math.h>
 #include <ode/stepper.h>
-#include <string.h>
 
 #include "host_rounding.h"
-#include "ode_mlcp.h"
 #include "rows/joint_rows.h"
-#include "testing.h"
+#include "step_testing.h"
 
 static const double STEP = 0.02;
 
-typedef dJointID create_joint(dWorldID world);
-
-static dJointID create_amotor(dWorldID w) { return dJointCreateAMotor(w, 0); }
-static dJointID create_ball(dWorldID w) { return dJointCreateBall(w, 0); }
-static dJointID create_dball(dWorldID w) { return dJointCreateDBall(w, 0); }
-static dJointID create_dhinge(dWorldID w) { return dJointCreateDHinge(w, 0); }
-static dJointID create_fixed(dWorldID w) { return dJointCreateFixed(w, 0); }
-static dJointID create_hinge(dWorldID w) { return dJointCreateHinge(w, 0); }
-static dJointID create_hinge2(dWorldID w) { return dJointCreateHinge2(w, 0); }
-static dJointID create_lmotor(dWorldID w) { return dJointCreateLMotor(w, 0); }
-static dJointID create_null(dWorldID w) { return dJointCreateNull(w, 0); }
-static dJointID create_piston(dWorldID w) { return dJointCreatePiston(w, 0); }
-static dJointID create_plane2d(dWorldID w) { return dJointCreatePlane2D(w, 0); }
-static dJointID create_pr(dWorldID w) { return dJointCreatePR(w, 0); }
-static dJointID create_pu(dWorldID w) { return dJointCreatePU(w, 0); }
-static dJointID create_slider(dWorldID w) { return dJointCreateSlider(w, 0); }
-static dJointID create_transmission(dWorldID w) {
-  return dJointCreateTransmission(w, 0);
-}
-static dJointID create_universal(dWorldID w) {
-  return dJointCreateUniversal(w, 0);
-}
-
 static const struct {
-  const char *name;
-  create_joint *create;
+  dJointID (*create)(dWorldID world, dJointGroupID group);
   int rows; /* with no stop reached and no motor */
   bool one_body;
 } TYPES[] = {
-    {"amotor", create_amotor, 0, false},
-    {"ball", create_ball, 3, false},
-    {"dball", create_dball, 1, false},
-    {"dhinge", create_dhinge, 4, false},
-    {"fixed", create_fixed, 6, false},
-    {"hinge", create_hinge, 5, false},
-    {"hinge2", create_hinge2, 4, false},
-    {"lmotor", create_lmotor, 0, false},
-    {"null", create_null, 0, false},
-    {"piston", create_piston, 4, false},
-    {"plane2d", create_plane2d, 3, true},
-    {"pr", create_pr, 4, false},
-    {"pu", create_pu, 3, false},
-    {"slider", create_slider, 5, false},
-    {"transmission", create_transmission, 1, false},
-    {"universal", create_universal, 4, false},
+    {dJointCreateAMotor, 0, false},       {dJointCreateBall, 3, false},
+    {dJointCreateDBall, 1, false},        {dJointCreateDHinge, 4, false},
+    {dJointCreateFixed, 6, false},        {dJointCreateHinge, 5, false},
+    {dJointCreateHinge2, 4, false},       {dJointCreateLMotor, 0, false},
+    {dJointCreateNull, 0, false},         {dJointCreatePiston, 4, false},
+    {dJointCreatePlane2D, 3, true},       {dJointCreatePR, 4, false},
+    {dJointCreatePU, 3, false},           {dJointCreateSlider, 5, false},
+    {dJointCreateTransmission, 1, false}, {dJointCreateUniversal, 4, false},
 };
 
 typedef struct scene {
@@ -85,7 +50,7 @@ static scene create_scene(size_t t, uint64_t seed) {
   dWorldSetERP(s.world, 0.3);
   dWorldSetCFM(s.world, 1e-7);
   for (int b = 0; b < 2; b++) s.body[b] = create_body(s.world, &random);
-  s.joint = TYPES[t].create(s.world);
+  s.joint = TYPES[t].create(s.world, NULL);
   dJointAttach(s.joint, s.body[0], TYPES[t].one_body ? 0 : s.body[1]);
   if (dJointGetType(s.joint) == dJointTypeFixed) dJointSetFixed(s.joint);
   if (dJointGetType(s.joint) == dJointTypeDHinge)
@@ -101,20 +66,6 @@ static scene create_scene(size_t t, uint64_t seed) {
     dBodySetPosition(s.body[0], x[0] + 0.05, x[1] - 0.02, x[2] + 0.03);
   }
   return s;
-}
-
-static uint64_t body_hash(dBodyID body) {
-  uint64_t hash = 1469598103934665603u;
-  const dReal *parts[] = {dBodyGetPosition(body),  dBodyGetQuaternion(body),
-                          dBodyGetLinearVel(body), dBodyGetAngularVel(body),
-                          dBodyGetForce(body),     dBodyGetTorque(body)};
-  for (int p = 0; p < 6; p++) {
-    unsigned char bytes[3 * sizeof(dReal)];
-    memcpy(bytes, parts[p], sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-      hash = (hash ^ bytes[i]) * 1099511628211u;
-  }
-  return hash;
 }
 
 /* A reading has the host's numbers, whatever their precision; but for where rows of a PR
@@ -140,7 +91,7 @@ static void test_every_type_has_its_rows(void) {
   for (size_t t = 0; t < sizeof TYPES / sizeof TYPES[0]; t++)
     for (uint64_t seed = 1; seed <= 20; seed++) {
       scene s = create_scene(t, seed);
-      uint64_t before = body_hash(s.body[0]) ^ body_hash(s.body[1]);
+      uint64_t before = hash_bodies(s.body, 2);
       dStepperJointRows host;
       host_joint_rows reading;
       double bad_value;
@@ -150,7 +101,7 @@ static void test_every_type_has_its_rows(void) {
       CU_ASSERT_EQUAL((int)host.count, TYPES[t].rows);
       CU_ASSERT(are_same(&host, &reading.rows, dJointGetType(s.joint)));
       CU_ASSERT_PTR_NULL(host_joint_bad_value(&reading, &bad_value));
-      CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
+      CU_ASSERT_EQUAL(hash_bodies(s.body, 2), before);
       dWorldDestroy(s.world);
     }
 }
@@ -298,10 +249,10 @@ static void test_powered_stop_forces_are_reported_not_applied(void) {
     dJointSetHingeParam(s.joint, dParamFMax, 7);
     dJointSetHingeParam(s.joint, dParamFudgeFactor, 0.5);
 
-    uint64_t before = body_hash(s.body[0]) ^ body_hash(s.body[1]);
+    uint64_t before = hash_bodies(s.body, 2);
     host_joint_rows reading;
     CU_ASSERT(host_joint_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
-    CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
+    CU_ASSERT_EQUAL(hash_bodies(s.body, 2), before);
     CU_ASSERT_EQUAL_FATAL(reading.rows.count, 6);
     CU_ASSERT_EQUAL(reading.rows.lo[5], 0);
     CU_ASSERT_EQUAL(reading.rows.hi[5], dInfinity);
@@ -436,24 +387,25 @@ static void test_a_stop_is_near(void) {
  * stops and of a suspension. */
 static void test_reading_errors_changes_nothing(void) {
   const struct {
-    create_joint *create;
+    dJointID (*create)(dWorldID world, dJointGroupID group);
     dReal (*get)(dJointID, int);
     void (*set)(dJointID, int, dReal);
     int n_stops;
   } types[] = {
-      {create_hinge, dJointGetHingeParam, dJointSetHingeParam, 1},
-      {create_slider, dJointGetSliderParam, dJointSetSliderParam, 1},
-      {create_universal, dJointGetUniversalParam, dJointSetUniversalParam, 2},
-      {create_hinge2, dJointGetHinge2Param, dJointSetHinge2Param, 1},
-      {create_pu, dJointGetPUParam, dJointSetPUParam, 2},
+      {dJointCreateHinge, dJointGetHingeParam, dJointSetHingeParam, 1},
+      {dJointCreateSlider, dJointGetSliderParam, dJointSetSliderParam, 1},
+      {dJointCreateUniversal, dJointGetUniversalParam, dJointSetUniversalParam,
+       2},
+      {dJointCreateHinge2, dJointGetHinge2Param, dJointSetHinge2Param, 1},
+      {dJointCreatePU, dJointGetPUParam, dJointSetPUParam, 2},
   };
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     dWorldID world = dWorldCreate();
     test_random random = {t};
-    dJointID joint = types[t].create(world);
+    dJointID joint = types[t].create(world, NULL);
     dBodyID one = create_body(world, &random);
     dJointAttach(joint, one, create_body(world, &random));
-    bool sprung = types[t].create == create_hinge2;
+    bool sprung = types[t].create == dJointCreateHinge2;
     for (int i = 0; i < types[t].n_stops; i++)
       types[t].set(joint, dParamStopERP + i * dParamGroup, 0.25 + 0.125 * i);
     if (sprung) types[t].set(joint, dParamSuspensionERP, 0.375);
@@ -519,7 +471,6 @@ static void test_a_slider_has_no_turns(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"every type has its rows", test_every_type_has_its_rows},
       {"rows keep momentum", test_rows_keep_momentum},
@@ -539,7 +490,5 @@ int main(void) {
       {"a slider has no turns", test_a_slider_has_no_turns},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
-  int status = run_tests("joint rows", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("joint rows", tests);
 }

@@ -2,7 +2,6 @@
  * the same settings again. */
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,8 +71,7 @@ static void test_good_words_are_taken(void) {
   for (int i = 0; i < N_WORDS; i++)
     for (int k = 0; k < 7 && words[i].good[k] != NULL; k++) {
       char message[SETTING_LINE], value[32];
-      ode_mlcp_options options;
-      ode_mlcp_default_options(&options);
+      ode_mlcp_options options = default_options();
       ode_mlcp_error error = ode_mlcp_set_option(
           &options, words[i].name, words[i].good[k], message, sizeof message);
       CU_ASSERT_EQUAL(error, ODE_MLCP_OK);
@@ -108,8 +106,7 @@ static void test_bad_words_are_refused_in_a_line(void) {
 
 static void test_odd_texts_stay_one_line(void) {
   char message[SETTING_LINE], lengthy[5000], small[8];
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   memset(lengthy, '9', sizeof lengthy);
   lengthy[sizeof lengthy - 1] = '\0';
   ode_mlcp_set_option(&options, "edges", lengthy, message, sizeof message);
@@ -134,13 +131,6 @@ static void test_odd_texts_stay_one_line(void) {
 
 /* --- by struct ------------------------------------------------------------ */
 
-static char said[SETTING_LINE]; /* through the host's messages */
-
-static void keep_message(int number, const char *format, va_list arguments) {
-  (void)number;
-  vsnprintf(said, sizeof said, format, arguments);
-}
-
 /* Every way in names the setting, its value and what is allowed. */
 static void expect_refused(const ode_mlcp_options *options, const char *line) {
   char message[SETTING_LINE], wanted[SETTING_LINE];
@@ -150,18 +140,15 @@ static void expect_refused(const ode_mlcp_options *options, const char *line) {
   if (strcmp(message, line) != 0) printf("\n%s", message);
   snprintf(wanted, sizeof wanted, "ode-mlcp: bad options: %s", line);
 
-  dMessageFunction *before = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("");
   dWorldID world = dWorldCreate();
-  said[0] = '\0';
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, options), ODE_MLCP_BAD_ARGUMENT);
-  CU_ASSERT_STRING_EQUAL(said, wanted);
+  CU_ASSERT_STRING_EQUAL(last_heard, wanted);
   CU_ASSERT_EQUAL(ode_mlcp_detach(world), ODE_MLCP_NOT_ATTACHED);
-  said[0] = '\0';
+  last_heard[0] = '\0';
   CU_ASSERT_EQUAL(ode_mlcp_attach_new_worlds(options), ODE_MLCP_BAD_ARGUMENT);
-  CU_ASSERT_STRING_EQUAL(said, wanted);
+  CU_ASSERT_STRING_EQUAL(last_heard, wanted);
   dWorldDestroy(world);
-  dSetMessageHandler(before);
 }
 
 #define EXPECT_REFUSED(field, value, line)                                     \
@@ -209,8 +196,7 @@ static void test_bad_members_are_refused(void) {
 }
 
 static void test_a_bad_setting_does_not_blame_another(void) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.alpha = -3;
   CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "edges", "8", NULL, 0),
                   ODE_MLCP_OK);
@@ -241,9 +227,7 @@ static void test_shorter_options_are_completed(void) {
 
 /* Options with no value at its default. */
 static ode_mlcp_options unusual_options(void) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = ODE_MLCP_SCHEME_GAP;
+  ode_mlcp_options options = options_under(ODE_MLCP_SCHEME_GAP);
   options.edges = 12;
   options.erp = 1.0 / 3;
   options.max_correction = INFINITY;
@@ -295,8 +279,7 @@ static void test_settings_come_back_from_texts(void) {
 
 static void test_numbers_do_not_follow_the_locale(void) {
   char value[32];
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   char folder[] = "/tmp/ode-mlcp-commas.XXXXXX";
   CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
   CU_ASSERT_FATAL(use_comma_locale(folder));
@@ -317,8 +300,7 @@ static void test_numbers_do_not_follow_the_locale(void) {
 
 static void test_schemes_may_be_added(void) {
   char message[SETTING_LINE];
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   CU_ASSERT_STRING_EQUAL(settings_scheme_name(ODE_MLCP_SCHEME_TRAPEZOID_1),
                          "trapezoid-1");
   CU_ASSERT(settings_scheme_name(17) == NULL);
@@ -475,7 +457,6 @@ static void test_descriptions_end_with_what_is_allowed(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"every setting is tested", test_every_setting_has_its_words},
       {"good words", test_good_words_are_taken},
@@ -491,7 +472,5 @@ int main(void) {
        test_descriptions_end_with_what_is_allowed},
       {"schemes may be added", test_schemes_may_be_added},
       CU_TEST_INFO_NULL};
-  int status = run_tests("settings: table", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("settings: table", tests);
 }

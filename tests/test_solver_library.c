@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../bench/library.h"
+#include "host_testing.h"
 #include "problems.h"
 #include "solver/solver.h"
-#include "testing.h"
 
 static void expect_promise(const library_entry *entry, const char *solver,
                            int part, double residual) {
@@ -99,13 +99,10 @@ static void test_entries_are_what_they_say(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"entries are what they say", test_entries_are_what_they_say},
       {"fast keeps the promise", test_fast_keeps_the_promise},
       {"Lemke keeps the promise", test_lemke_keeps_the_promise},
       CU_TEST_INFO_NULL};
-  int failed = run_tests("solver: problem library", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("solver: problem library", tests);
 }

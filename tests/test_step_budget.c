@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "../demos/scenes/scene.h"
+#include "host_testing.h"
 #include "never_worse_world.h"
 #include "ode_mlcp.h"
-#include "testing.h"
 
 typedef scene *scene_builder(double size, double parameter);
 
@@ -53,8 +53,7 @@ static totals run_passes(int k, double budget, ode_mlcp_scheme scheme,
                          int passes) {
   scene *s = scenes[k].build(scenes[k].size, scenes[k].parameter);
   CU_ASSERT_FATAL(s != NULL);
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.budget = budget;
   options.scheme = scheme;
   options.fixed_point = passes;
@@ -146,9 +145,7 @@ static void test_heaps_do_not_sink_for_their_budget(void) {
     double deepest = 0; // of balls of 0.2 m, once they have met
     scene *s = pit(27, 1.5);
     CU_ASSERT_FATAL(s != NULL);
-    ode_mlcp_options options;
-    ode_mlcp_default_options(&options);
-    options.scheme = schemes[i];
+    ode_mlcp_options options = options_under(schemes[i]);
     options.budget = 20;
     options.measure = 1;
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
@@ -212,7 +209,6 @@ static void test_mass_ratio_is_accepted_cheaply(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"work keeps within the budget", test_work_keeps_within_the_budget},
       {"work of a whole step keeps within the budget",
@@ -226,7 +222,5 @@ int main(void) {
       {"mass ratio is accepted cheaply", test_mass_ratio_is_accepted_cheaply},
       {NULL, NULL},
   };
-  int status = run_tests("step: budget", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step: budget", tests);
 }

@@ -2,24 +2,12 @@
  * stay, and the step is taken as if they had not tried. And callbacks that leave the
  * step by longjmp: later steps are taken. */
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "step_testing.h"
 
 static const double H = 0.01;
-
-/* --- messages -------------------------------------------------------------- */
-
-static int n_refused;
-
-static void keep_message(int number, const char *format, va_list values) {
-  char message[400];
-  (void)number;
-  vsnprintf(message, sizeof message, format, values);
-  n_refused += strstr(message, "not destroyed while") != NULL;
-}
 
 /* --- a world, and who destroys what is in it -------------------------------- */
 
@@ -136,9 +124,7 @@ static dBodyID add_box(scene *s, double x, double z, dGeomID *geom) {
 }
 
 static void open_scene(scene *s, int scheme, prey prey, moment moment) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   *s = (scene){.world = create_world(9.81, &options),
                .space = dHashSpaceCreate(0),
                .group = dJointGroupCreate(0),
@@ -189,8 +175,7 @@ static const int SCHEMES[] = {
 enum { N_SCHEMES = sizeof SCHEMES / sizeof SCHEMES[0] };
 
 static void test_what_a_step_holds_stays(void) {
-  dMessageFunction *before = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("not destroyed while");
   for (int scheme = 0; scheme < N_SCHEMES; scheme++)
     for (int moment = IN_COLLISION; moment < N_MOMENTS; moment++)
       for (int prey = BODY; prey < N_PREY; prey++) {
@@ -203,37 +188,34 @@ static void test_what_a_step_holds_stays(void) {
         close_scene(&calm);
 
         open_scene(&s, SCHEMES[scheme], prey, moment);
-        n_refused = 0;
+        n_heard = 0;
         for (int i = 0; i < 3; i++) CU_ASSERT_EQUAL(dWorldStep(s.world, H), 1);
         CU_ASSERT(s.tries >= 3 || (moment == IN_FORCE && s.force == NULL));
-        CU_ASSERT_EQUAL(n_refused, prey == NEW_BODY ? 0 : s.tries);
+        CU_ASSERT_EQUAL(n_heard, prey == NEW_BODY ? 0 : s.tries);
         CU_ASSERT_EQUAL(hash_scene(&s), expected);
         CU_ASSERT_EQUAL(dBodyGetNumJoints(s.hung), 1);
         CU_ASSERT_EQUAL(dBodyGetNumJoints(s.other), 1);
         CU_ASSERT_EQUAL(dSpaceGetNumGeoms(s.space), 4);
         close_scene(&s);
       }
-  dSetMessageHandler(before);
 }
 
 /* Between steps, and when a step's report is given, everything can go. */
 static void test_all_can_go_when_a_step_is_over(void) {
-  dMessageFunction *before = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("not destroyed while");
   const prey goes[] = {BODY, JOINT, GROUP, GEOM_OF_BODY, FLOOR};
   for (int scheme = 0; scheme < N_SCHEMES; scheme++)
     for (size_t i = 0; i < sizeof goes / sizeof goes[0]; i++) {
       scene s;
       open_scene(&s, SCHEMES[scheme], goes[i], IN_REPORT);
-      n_refused = 0;
+      n_heard = 0;
       CU_ASSERT_EQUAL(dWorldStep(s.world, H), 1);
       CU_ASSERT_EQUAL(s.tries, 1);
-      CU_ASSERT_EQUAL(n_refused, 0);
+      CU_ASSERT_EQUAL(n_heard, 0);
       s.moment = N_MOMENTS;
       for (int k = 0; k < 3; k++) CU_ASSERT_EQUAL(dWorldStep(s.world, H), 1);
       close_scene(&s);
     }
-  dSetMessageHandler(before);
 }
 
 /* A moved callback may destroy geoms, as on the host's own steppers. */
@@ -263,8 +245,7 @@ static int create_and_fail(void *context, dWorldID world,
 }
 
 static void test_bodies_come_in_a_step_that_fails(void) {
-  dMessageFunction *before = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("not destroyed while");
   scene s;
   open_scene(&s, ODE_MLCP_SCHEME_AH, N_PREY, N_MOMENTS);
   dWorldSetAutoDisableFlag(s.world, 1);
@@ -275,7 +256,6 @@ static void test_bodies_come_in_a_step_that_fails(void) {
   ode_mlcp_set_collision(s.world, collide, &s);
   CU_ASSERT_EQUAL(dWorldStep(s.world, H), 1);
   close_scene(&s);
-  dSetMessageHandler(before);
 }
 
 /* --- forces ------------------------------------------------------------------ */
@@ -350,9 +330,7 @@ static void check_geoms_are_enabled(dWorldID world) {
 }
 
 static void test_a_step_can_be_left(void) {
-  dMessageFunction *before = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
-  n_refused = 0;
+  listen_to_host("not destroyed while");
   for (int scheme = 0; scheme < N_SCHEMES; scheme++) {
     bool plain = SCHEMES[scheme] == ODE_MLCP_SCHEME_AP ||
                  SCHEMES[scheme] == ODE_MLCP_SCHEME_AH;
@@ -379,8 +357,7 @@ static void test_a_step_can_be_left(void) {
         close_scene(&s);
       }
   }
-  CU_ASSERT_EQUAL(n_refused, 0);
-  dSetMessageHandler(before);
+  CU_ASSERT_EQUAL(n_heard, 0);
 }
 
 static int n_nested;
@@ -436,7 +413,6 @@ static void test_a_step_within_a_step_can_be_left(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"what a step holds stays", test_what_a_step_holds_stays},
       {"all can go when a step is over", test_all_can_go_when_a_step_is_over},
@@ -448,7 +424,5 @@ int main(void) {
       {"a step within a step can be left",
        test_a_step_within_a_step_can_be_left},
       CU_TEST_INFO_NULL};
-  int failed = run_tests("step: callbacks", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("step: callbacks", tests);
 }

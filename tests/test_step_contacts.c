@@ -268,9 +268,7 @@ enum { N_SCHEMES = sizeof SCHEMES / sizeof SCHEMES[0] };
 
 /* Ball and slider fall a metre and rise as Newton's law says, again and again. */
 static void check_bounces(int scheme, bool stop, double part, double size) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   bool looks_ahead =
       scheme != ODE_MLCP_SCHEME_AH && scheme != ODE_MLCP_SCHEME_AP;
   bool second_order = looks_ahead && scheme != ODE_MLCP_SCHEME_ST;
@@ -393,9 +391,7 @@ typedef struct ball_roll {
 
 static ball_roll roll_under(int scheme, const dSurfaceParameters *surface,
                             const double v[3], const double w[3], int steps) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   dWorldID world = create_world(G, &options);
   dWorldSetCFM(world, 0);
   dWorldSetContactSurfaceLayer(world, NO_REST_DEPTH);
@@ -599,7 +595,6 @@ static void test_steps_of_changing_size(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"friction: a limit in newtons", test_a_limit_in_newtons},
       {"friction: a coefficient", test_a_coefficient},
@@ -626,7 +621,5 @@ int main(void) {
       {"slides stop in every direction", test_slides_stop_in_every_direction},
       {"steps of changing size", test_steps_of_changing_size},
       CU_TEST_INFO_NULL};
-  int status = run_tests("step: contacts", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step: contacts", tests);
 }

@@ -6,8 +6,8 @@
 
 #include "../demos/scenes/scene.h"
 #include "host_rounding.h"
-#include "stepper/process.h"
 #include "step_testing.h"
+#include "stepper/process.h"
 
 enum { STEPS = 40 };
 static const double H = 0.01;
@@ -90,8 +90,7 @@ static void test_both_steppers_are_one(void) {
 }
 
 static void test_measuring_changes_nothing(void) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.measure = 1;
   run first = reference_run(), measured = create_run(&options);
   finish(&measured);
@@ -272,8 +271,7 @@ static void test_threads(void) {
 static void test_threads_by_setting(void) {
   run first = reference_run(), threaded;
   const int counts[] = {1, 2, 5};
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   for (int i = 0; i < 3; i++) {
     options.threads = counts[i];
     main_thread = pthread_self();

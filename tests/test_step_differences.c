@@ -1,48 +1,27 @@
 /* The rows of docs/differences.md: what the host's own stepper does, what
  * ode-mlcp does in its place, and that the setting named there brings the first
  * back; or the file that has what ode-mlcp does. */
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/vec3.h"
-#include "gap/real.h"
 #include "host_rounding.h"
-#include "step_testing.h"
+#include "pile.h"
 
 static const double H = 0.01, G = 9.81;
 
-/* --- messages ------------------------------------------------------------------ */
-
-static char told[400];
-static void keep_message(int number, const char *format, va_list values) {
-  (void)number;
-  vsnprintf(told, sizeof told, format, values);
-}
-
 /* --- a program: one step function on both ------------------------------------ */
 
-typedef struct program {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID contacts;
-  dSurfaceParameters surface;
-} program;
-
 /* `settings`: NULL for the host's own stepper, "" for defaults, "name=value". */
-static program open_program(const char *settings, double gravity, int mode,
-                            double mu) {
-  program p = {.world = dWorldCreate(),
-               .space = dSimpleSpaceCreate(0),
-               .contacts = dJointGroupCreate(0),
-               .surface = bare_surface(mode, mu)};
+static pile open_pile(const char *settings, double gravity, int mode,
+                      double mu) {
+  pile p = pile_open(dWorldCreate(), mu);
+  p.surface.mode = mode;
   dWorldSetGravity(p.world, 0, 0, -gravity);
   /* a host in single precision has 1e-5, which stock takes as it stands */
   dWorldSetCFM(p.world, 1e-10);
   if (settings == NULL) return p;
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   const char *value = strchr(settings, '=');
   if (value != NULL) {
     char name[40], message[200];
@@ -55,65 +34,26 @@ static program open_program(const char *settings, double gravity, int mode,
   return p;
 }
 
-static void close_program(program *p) {
-  dJointGroupDestroy(p->contacts);
-  dSpaceDestroy(p->space);
-  dWorldDestroy(p->world);
+static void run(pile *p, int n) {
+  for (int i = 0; i < n; i++) pile_step(p, H);
 }
 
-static void near_callback(void *data, dGeomID a, dGeomID b) {
-  program *p = data;
-  dContactGeom found[8];
-  if (dGeomGetBody(a) == NULL && dGeomGetBody(b) == NULL) return;
-  int count = dCollide(a, b, 8, found, sizeof found[0]);
-  for (int i = 0; i < count; i++) {
-    dContact contact = contact_at(&p->surface, 0, 0, 0, 0);
-    contact.geom = found[i];
-    dJointID joint = dJointCreateContact(p->world, p->contacts, &contact);
-    dJointAttach(joint, dGeomGetBody(a), dGeomGetBody(b));
-  }
-}
-
-static int step(program *p) {
-  dSpaceCollide(p->space, p, near_callback);
-  int taken = dWorldStep(p->world, H);
-  dJointGroupEmpty(p->contacts);
-  return taken;
-}
-
-static void run(program *p, int n) {
-  for (int i = 0; i < n; i++) CU_ASSERT_EQUAL_FATAL(step(p), 1);
-}
-
-static dBodyID add_box(program *p, double z, double side) {
-  dBodyID body = create_box(p->world, p->space, 1, side, side, side);
-  dBodySetPosition(body, 0, 0, z);
-  return body;
-}
-
-static dBodyID add_ball(program *p, double z, double radius) {
-  dBodyID body = create_ball(p->world, 1, radius);
-  dGeomSetBody(dCreateSphere(p->space, radius), body);
-  dBodySetPosition(body, 0, 0, z);
-  return body;
-}
-
-static double speed(dBodyID body) {
-  return vec3_length(real3(dBodyGetLinearVel(body)).at);
+static dBodyID add_box(pile *p, double z, double side) {
+  return pile_box(p, 1, 0, 0, z, side, side, side);
 }
 
 /* --- friction ------------------------------------------------------------------ */
 
 /* How far a box slides at 45 degrees. */
 static double slide(const char *settings, int mode, double mu, double angle) {
-  program p = open_program(settings, G, mode, mu);
+  pile p = open_pile(settings, G, mode, mu);
   dCreatePlane(p.space, 0, 0, 1, 0);
   dBodyID box = add_box(&p, 0.1, 0.2);
   dBodySetLinearVel(box, 3 * cos(angle), 3 * sin(angle), 0);
   run(&p, 200);
   const dReal *x = dBodyGetPosition(box);
   double way = hypot(x[0], x[1]);
-  close_program(&p);
+  pile_close(&p);
   return way;
 }
 
@@ -135,22 +75,22 @@ static void test_friction_in_newtons_is_the_same(void) {
 /* --- fast bodies ------------------------------------------------------------------ */
 
 static double way_through_a_wall(const char *settings) {
-  program p = open_program(settings, 0, dContactApprox1, 0.5);
+  pile p = open_pile(settings, 0, dContactApprox1, 0.5);
   dGeomSetPosition(dCreateBox(p.space, 0.02, 2, 2), 1, 0, 0);
-  dBodyID ball = add_ball(&p, 0, 0.02);
+  dBodyID ball = pile_ball(&p, 1, 0, 0, 0, 0.02);
   dBodySetLinearVel(ball, 30.3, 0, 0);
   run(&p, 20);
   double x = dBodyGetPosition(ball)[0];
-  close_program(&p);
+  pile_close(&p);
   return x;
 }
 
 static void test_fast_bodies_are_held(void) {
   double stock = way_through_a_wall(NULL);
   CU_ASSERT(stock > 2);
-  told[0] = '\0';
+  listen_to_host("");
   CU_ASSERT(way_through_a_wall("") < 1);
-  CU_ASSERT_STRING_EQUAL(told, "");
+  CU_ASSERT_EQUAL(n_heard, 0);
   CU_ASSERT_DOUBLE_EQUAL(way_through_a_wall("sweep=off"), stock, 1e-9);
 }
 
@@ -167,7 +107,7 @@ typedef enum error_kind {
  * how much they moved beyond their velocity. */
 static double pops(const char *settings, error_kind kind,
                    double *without_speed) {
-  program p = open_program(settings, 0, 0, 0);
+  pile p = open_pile(settings, 0, 0, 0);
   if (kind >= SOFT_OVERLAP) {
     p.surface.mode = dContactSoftCFM;
     p.surface.soft_cfm = 0.01;
@@ -188,11 +128,11 @@ static double pops(const char *settings, error_kind kind,
     double before = dBodyGetPosition(other)[2];
     run(&p, 1);
     double moved = dBodyGetPosition(other)[2] - before;
-    most = fmax(most, fmax(speed(one), speed(other)));
+    most = fmax(most, fmax(speed_of(one), speed_of(other)));
     *without_speed =
         fmax(*without_speed, fabs(moved - H * dBodyGetLinearVel(other)[2]));
   }
-  close_program(&p);
+  pile_close(&p);
   return most;
 }
 
@@ -223,7 +163,7 @@ static void count_moved(dBodyID body) {
 
 /* The steps until two boxes put into each other sleep. */
 static int awake(const char *settings) {
-  program p = open_program(settings, G, dContactApprox1, 0.5);
+  pile p = open_pile(settings, G, dContactApprox1, 0.5);
   dWorldSetAutoDisableFlag(p.world, 1);
   dCreatePlane(p.space, 0, 0, 1, 0);
   dBodyID box = add_box(&p, 0.25 - 0.2, 0.5);
@@ -233,7 +173,7 @@ static int awake(const char *settings) {
   CU_ASSERT(n_moved >= i - 1); /* moved without velocity, it is told as well */
   /* no box sleeps before it is out */
   CU_ASSERT(dBodyGetPosition(box)[2] > 0.25 - 0.01);
-  close_program(&p);
+  pile_close(&p);
   return i;
 }
 
@@ -247,7 +187,7 @@ static void test_sleep_waits_for_corrections(void) {
 
 /* Two contacts in one place under a ball: their forces. */
 static void share_of_contacts(const char *settings, double force[2]) {
-  program p = open_program(settings, G, 0, 0);
+  pile p = open_pile(settings, G, 0, 0);
   dBodyID ball = create_ball(p.world, 1, 0.5);
   dJointFeedback feedback[2];
   for (int i = 0; i < 2; i++) {
@@ -258,7 +198,7 @@ static void share_of_contacts(const char *settings, double force[2]) {
   }
   CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
   for (int i = 0; i < 2; i++) force[i] = feedback[i].f1[2];
-  close_program(&p);
+  pile_close(&p);
 }
 
 static void test_points_that_coincide_are_one(void) {
@@ -277,7 +217,7 @@ static void test_points_that_coincide_are_one(void) {
 
 static double quick_height(const char *settings, int iterations, double w,
                            bool *drew) {
-  program p = open_program(settings, G, dContactApprox1, 0.5);
+  pile p = open_pile(settings, G, dContactApprox1, 0.5);
   dCreatePlane(p.space, 0, 0, 1, 0);
   dBodyID top = NULL;
   for (int i = 0; i < 6; i++) top = add_box(&p, 0.25 + 0.5 * i, 0.5);
@@ -287,13 +227,13 @@ static double quick_height(const char *settings, int iterations, double w,
   CU_ASSERT_EQUAL(dWorldGetQuickStepW(p.world), (dReal)w);
   dRandSetSeed(77);
   for (int i = 0; i < 30; i++) {
-    dSpaceCollide(p.space, &p, near_callback);
+    pile_collide(&p);
     CU_ASSERT_EQUAL(dWorldQuickStep(p.world, H), 1);
     dJointGroupEmpty(p.contacts);
   }
   *drew = dRandGetSeed() != 77;
   double z = dBodyGetPosition(top)[2];
-  close_program(&p);
+  pile_close(&p);
   return z;
 }
 
@@ -312,7 +252,7 @@ static void test_quickstep_has_no_parameters(void) {
 
 /* m/s: how fast a box of 1 kg rises that is put into the ground. */
 static double thrown_by_ground(const char *settings) {
-  program p = open_program(settings, G, 0, 0.5);
+  pile p = open_pile(settings, G, 0, 0.5);
   dCreatePlane(p.space, 0, 0, 1, 0);
   dBodyID box = add_box(&p, 0.25 - 0.2, 0.5);
   double rises = 0;
@@ -320,7 +260,7 @@ static double thrown_by_ground(const char *settings) {
     run(&p, 1);
     rises = fmax(rises, dBodyGetLinearVel(box)[2]);
   }
-  close_program(&p);
+  pile_close(&p);
   return rises;
 }
 
@@ -401,8 +341,6 @@ static void test_every_row_has_a_test(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
-  dSetMessageHandler(keep_message);
   CU_TestInfo tests[N_ROWS + 2] = {
       {"every row has a test", test_every_row_has_a_test}};
   int n = 1;
@@ -412,7 +350,5 @@ int main(void) {
     if (!is_there) tests[n++] = (CU_TestInfo){rows[i].row, rows[i].test};
   }
   tests[n] = (CU_TestInfo)CU_TEST_INFO_NULL;
-  int failed = run_tests("differences from the host's own stepper", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("differences from the host's own stepper", tests);
 }

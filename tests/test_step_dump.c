@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "../bench/library.h"
+#include "host_testing.h"
 #include "mlcp/mlcp_folder.h"
 #include "ode_mlcp.h"
 #include "stepper/process.h"
-#include "testing.h"
 
 static char work[] = "/tmp/ode-mlcp-dump.XXXXXX";
 
@@ -209,15 +209,6 @@ static void test_observers_find_joints(void) {
   dWorldDestroy(world);
 }
 
-static int n_messages;
-
-static void count_message(int number, const char *format, va_list arguments) {
-  (void)number;
-  (void)format;
-  (void)arguments;
-  n_messages++;
-}
-
 static void test_bad_folders(void) {
   char long_name[5000];
   memset(long_name, 'x', sizeof long_name - 1);
@@ -229,26 +220,24 @@ static void test_bad_folders(void) {
                   ODE_MLCP_BAD_ARGUMENT);
   // a program does not end because its dumps cannot be written; it is told
   int count;
-  dSetMessageHandler(count_message);
+  listen_to_host("");
   CU_ASSERT_EQUAL(ode_mlcp_dump("/nowhere/at/all", ODE_MLCP_DUMP_ALL),
                   ODE_MLCP_OK);
   free(run_scene(scene_wall(1), 30, &count));
   ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
   dSetMessageHandler(NULL);
-  CU_ASSERT_EQUAL(n_messages, 2); // the 1st and the 10th time
+  CU_ASSERT_EQUAL(n_heard, 2); // the 1st and the 10th time
 }
 
 int main(void) {
   if (mkdtemp(work) == NULL) return 1;
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"results do not change", test_results_do_not_change},
       {"dumps are what was solved", test_dumps_are_what_was_solved},
       {"observers find joints", test_observers_find_joints},
       {"bad folders", test_bad_folders},
       CU_TEST_INFO_NULL};
-  int failed = run_tests("step: dumps", tests);
-  dCloseODE();
+  int failed = run_host_tests("step: dumps", tests);
   char command[60];
   snprintf(command, sizeof command, "rm -rf %s", work);
   return system(command) == 0 ? failed : 1;

@@ -1,38 +1,22 @@
 /* Bad input and failing memory: a step that cannot be taken changes nothing,
  * says why, and can be tried again; one that is taken leaves numbers. */
 #include <SuiteSparse_config.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "../demos/scenes/scene.h"
 #include "failing_memory.h"
 #include "host_rounding.h"
-#include "stepper/process.h"
 #include "step_testing.h"
+#include "stepper/process.h"
 
 static const double H = 0.01;
 
 /* --- what ODE is told ---------------------------------------------------- */
 
-static int n_messages;
-static char last_message[400];
-
-static void keep_message(int number, const char *format, va_list values) {
-  (void)number;
-  n_messages++;
-  vsnprintf(last_message, sizeof last_message, format, values);
-}
-
-static void listen(void) {
-  n_messages = 0;
-  last_message[0] = '\0';
-  dSetMessageHandler(keep_message);
-}
-
 static bool told(const char *text) {
-  if (strstr(last_message, text) != NULL) return true;
-  printf("\n    '%s' is not in '%s'\n", text, last_message);
+  if (strstr(last_heard, text) != NULL) return true;
+  printf("\n    '%s' is not in '%s'\n", text, last_heard);
   return false;
 }
 
@@ -114,8 +98,7 @@ static rig *create_rig(ode_mlcp_solver solver) {
   dWorldStepMemoryFunctionsInfo functions = {sizeof functions, host_allocate,
                                              host_shrink, host_free};
   CU_ASSERT(dWorldSetStepMemoryManager(s->world, &functions));
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.solver = solver;
   CU_ASSERT_EQUAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
   return r;
@@ -134,11 +117,9 @@ static void push_rig(rig *r) {
 }
 
 static uint64_t hash_rig(const rig *r) {
-  uint64_t hash = hash_bodies(r->scene->bodies, r->scene->n_bodies);
-  const unsigned char *bytes = (const unsigned char *)&r->feedback;
-  for (size_t i = 0; i < sizeof r->feedback; i++)
-    hash = (hash ^ bytes[i]) * 1099511628211u;
-  return hash;
+  hash of = hash_of_bodies(r->scene->bodies, r->scene->n_bodies);
+  hash_bytes(&of, &r->feedback, sizeof r->feedback);
+  return of.value;
 }
 
 /* From a rig a few steps old: with no memory of its own (`fresh`), or with
@@ -147,8 +128,7 @@ static rig *prepare_rig(ode_mlcp_solver solver, bool fresh) {
   rig *r = create_rig(solver);
   for (int i = 0; i < 4; i++) CU_ASSERT_EQUAL_FATAL(step_rig(r), 1);
   if (fresh) {
-    ode_mlcp_options options;
-    ode_mlcp_default_options(&options);
+    ode_mlcp_options options = default_options();
     options.solver = solver;
     ode_mlcp_detach(r->scene->world);
     ode_mlcp_attach(r->scene->world, &options);
@@ -212,7 +192,7 @@ static void fail_each_allocation(ode_mlcp_solver solver, bool fresh,
                                  long stride) {
   uint64_t undisturbed[STEPS_AFTER];
   use_failing_memory(true);
-  listen();
+  listen_to_host("");
   rig *r = prepare_rig(solver, fresh);
   run_on(r, undisturbed);
   CU_ASSERT_FALSE(dBodyIsEnabled(r->scene->bodies[3])); /* fell asleep */
@@ -251,10 +231,9 @@ static void test_memory_fails_at_attachment(void) {
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, NULL), ODE_MLCP_OK);
 
   /* a new world that cannot be attached says so */
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   ode_mlcp_attach_new_worlds(&options);
-  listen();
+  listen_to_host("");
   fail_allocation(&memory, 0);
   dWorldID stock = dWorldCreate();
   CU_ASSERT(told("memory ran out"));
@@ -288,13 +267,13 @@ static pair create_pair(const dContact *contact) {
 
 /* A step fails, names `text` and changes nothing. */
 static void expect_refusal(const pair *p, const char *text) {
-  listen();
+  listen_to_host("");
   uint64_t before = hash_bodies(p->bodies, 2);
   ode_mlcp_report report;
   CU_ASSERT_EQUAL(ode_mlcp_step(p->world, H, &report), ODE_MLCP_STEP_FAILED);
   CU_ASSERT_EQUAL(report.taken, 0);
   CU_ASSERT_EQUAL(hash_bodies(p->bodies, 2), before);
-  CU_ASSERT_EQUAL(n_messages, 1);
+  CU_ASSERT_EQUAL(n_heard, 1);
   CU_ASSERT(told(text));
 }
 
@@ -370,9 +349,7 @@ static void test_motions_out_of_bounds_are_refused(void) {
   for (size_t s = 0; s < sizeof schemes / sizeof schemes[0]; s++)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
       pair p = create_pair(NULL);
-      ode_mlcp_options options;
-      ode_mlcp_default_options(&options);
-      options.scheme = schemes[s];
+      ode_mlcp_options options = options_under(schemes[s]);
       CU_ASSERT_EQUAL(ode_mlcp_attach(p.world, &options), ODE_MLCP_OK);
       CASES[i].spoil(&p);
       expect_refusal(&p, CASES[i].text);
@@ -546,7 +523,7 @@ static void test_a_contact_without_normal_is_left_out(void) {
     dContact contact = contact_at(&surface, 0, 0, -0.5, 0.01);
     contact.geom.normal[2] = normals[i];
     pair p = create_pair(&contact);
-    listen();
+    listen_to_host("");
     ode_mlcp_report report;
     CU_ASSERT_EQUAL(ode_mlcp_step(p.world, H, &report), ODE_MLCP_OK);
     CU_ASSERT_EQUAL(report.contacts_dropped, 1);
@@ -657,8 +634,7 @@ static void test_an_euler_motor_without_axes_is_named(void) {
 static int meddle(void *context, dWorldID world, ode_mlcp_contact_list *list) {
   int *calls = context;
   (void)list;
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   (*calls)++;
   CU_ASSERT_EQUAL(dWorldStep(world, H), 0);
   CU_ASSERT_EQUAL(dWorldQuickStep(world, H), 0);
@@ -680,16 +656,14 @@ static void test_callbacks_cannot_step_or_detach(void) {
   const int schemes[] = {ODE_MLCP_SCHEME_AH, ODE_MLCP_SCHEME_ST,
                          ODE_MLCP_SCHEME_TRAPEZOID, ODE_MLCP_SCHEME_CONSERVING};
   for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
-    ode_mlcp_options options;
-    ode_mlcp_default_options(&options);
-    options.scheme = schemes[i];
+    ode_mlcp_options options = options_under(schemes[i]);
     dWorldID world = create_world(9.81, &options);
     dBodyID ball = create_ball(world, 1, 0.5);
     int calls = 0;
     CU_ASSERT_EQUAL(ode_mlcp_set_collision(world, meddle, &calls), ODE_MLCP_OK);
     dBodySetMovedCallback(ball, meddle_when_moved);
     moved_world = world;
-    listen();
+    listen_to_host("");
     for (int k = 1; k <= 3; k++) {
       CU_ASSERT_EQUAL(ode_mlcp_step(world, H, NULL), ODE_MLCP_OK);
       CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -9.81 * H * k,
@@ -705,11 +679,11 @@ static void test_callbacks_cannot_step_or_detach(void) {
 static void test_warnings_become_rare(void) {
   pair p = create_pair(NULL);
   dBodySetLinearVel(p.bodies[0], NAN, 0, 0);
-  listen();
+  listen_to_host("");
   for (int i = 1; i <= 1000; i++) {
     CU_ASSERT_EQUAL(dWorldStep(p.world, H), 0);
     int expected = i < 10 ? 1 : i < 100 ? 2 : i < 1000 ? 3 : 4;
-    CU_ASSERT_EQUAL(n_messages, expected);
+    CU_ASSERT_EQUAL(n_heard, expected);
   }
   CU_ASSERT(told("step 1000: failed"));
   CU_ASSERT(told("1000 so far"));
@@ -721,16 +695,16 @@ static void test_warnings_become_rare(void) {
   contact.geom.normal[2] = 0;
   dJointAttach(dJointCreateContact(p.world, 0, &contact), p.bodies[0], 0);
   expect_step(&p);
-  CU_ASSERT_EQUAL(n_messages, 5);
+  CU_ASSERT_EQUAL(n_heard, 5);
   dWorldDestroy(p.world);
 }
 
 static void test_an_undisturbed_world_is_silent(void) {
-  listen();
+  listen_to_host("");
   scene *stack = scene_stack(5, 1);
   ode_mlcp_attach(stack->world, NULL);
   for (int i = 0; i < 50; i++) scene_step(stack, dWorldStep, H);
-  CU_ASSERT_EQUAL(n_messages, 0);
+  CU_ASSERT_EQUAL(n_heard, 0);
   scene_destroy(stack);
 }
 
@@ -738,13 +712,12 @@ static void test_an_undisturbed_world_is_silent(void) {
 
 static void test_too_many_contacts_are_refused(void) {
   scene *stack = scene_stack(4, 1);
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.max_contacts = 5;
   ode_mlcp_attach(stack->world, &options);
   CU_ASSERT_FATAL(scene_collide(stack) > 5);
   uint64_t before = hash_bodies(stack->bodies, 4);
-  listen();
+  listen_to_host("");
   ode_mlcp_report report;
   CU_ASSERT_EQUAL(ode_mlcp_step(stack->world, H, &report),
                   ODE_MLCP_STEP_FAILED);
@@ -821,8 +794,7 @@ static void test_worlds_outlive_the_host(void) {
 
 static void test_bad_settings_change_nothing(void) {
   dWorldID world = dWorldCreate();
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.edges = 5;
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options), ODE_MLCP_BAD_ARGUMENT);
   CU_ASSERT_EQUAL(ode_mlcp_detach(world), ODE_MLCP_NOT_ATTACHED);
@@ -834,7 +806,6 @@ static void test_bad_settings_change_nothing(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"memory fails in a first step", test_memory_fails_in_a_first_step},
       {"memory fails in a growing step", test_memory_fails_in_a_growing_step},
@@ -861,7 +832,5 @@ int main(void) {
       {"worlds outlive the host", test_worlds_outlive_the_host},
       {"bad settings", test_bad_settings_change_nothing},
       CU_TEST_INFO_NULL};
-  int status = run_tests("step: failures", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step: failures", tests);
 }

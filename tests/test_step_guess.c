@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "../demos/scenes/scene.h"
-#include "body_testing.h"
 #include "host_rounding.h"
-#include "ode_mlcp.h"
-#include "testing.h"
+#include "pile.h"
 #include "world/contact_memory.h"
 
 /* ---- matching ------------------------------------------------------------- */
@@ -82,8 +80,7 @@ static void test_wall_keeps_its_modes(void) {
       left_out_in_single("what a wall costs whose points come and go");
   scene *wall = scene_wall(20);
   CU_ASSERT_PTR_NOT_NULL_FATAL(wall);
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.margin = 0;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(wall->world, &options), ODE_MLCP_OK);
   long factorisations = 0;
@@ -174,9 +171,7 @@ static void test_cart_keeps_its_modes(void) {
   enum { FIRST = 10, STEPS = 100 };
   for (int k = 0; k < 2; k++) {
     cart c;
-    ode_mlcp_options options;
-    ode_mlcp_default_options(&options);
-    options.scheme = schemes[k];
+    ode_mlcp_options options = options_under(schemes[k]);
     open_cart(&c);
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(c.world, &options), ODE_MLCP_OK);
     long factorisations = 0;
@@ -204,52 +199,29 @@ static void test_cart_keeps_its_modes(void) {
 static void test_rounds_keep_their_edges(void) {
   if (left_out_in_single("what rounds of rounded poses cost")) return;
   enum { STEPS = 50 };
-  const dSurfaceParameters surface = {.mode = dContactApprox1, .mu = 0.3};
-  dWorldID world = dWorldCreate();
-  dJointGroupID contacts = dJointGroupCreate(0);
-  dGeomID geoms[2], sides[] = {dCreatePlane(NULL, 0, 0, 1, 0),
-                               dCreatePlane(NULL, 0, 1, 0, 0)};
-  dBodyID boxes[2];
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = ODE_MLCP_SCHEME_CONSERVING;
-  dWorldSetGravity(world, 0, 0, REAL(-9.81));
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(world, &options), ODE_MLCP_OK);
-  for (int i = 0; i < 2; i++) {
-    boxes[i] = create_box(world, NULL, 1, 0.4, 0.2, 0.2);
-    geoms[i] = dCreateBox(NULL, REAL(0.4), REAL(0.2), REAL(0.2));
-    dGeomSetBody(geoms[i], boxes[i]);
-    dBodySetPosition(boxes[i], (dReal)(0.5 * i), REAL(0.1), REAL(0.1));
-  }
-  dJointID joint = dJointCreateBall(world, 0);
-  dJointAttach(joint, boxes[0], boxes[1]);
-  dJointSetBallAnchor(joint, REAL(0.25), REAL(0.1), REAL(0.1));
+  ode_mlcp_options options = options_under(ODE_MLCP_SCHEME_CONSERVING);
+  pile p = pile_open(create_world(9.81, &options), 0.3);
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dCreatePlane(p.space, 0, 1, 0, 0);
+  for (int i = 0; i < 2; i++) pile_box(&p, 1, 0.5 * i, 0.1, 0.1, 0.4, 0.2, 0.2);
+  joint_ball(p.world, p.body[0], p.body[1], 0.25, 0.1, 0.1);
   long factorisations = 0;
   for (int step = 0; step < STEPS; step++) {
-    ode_mlcp_report report;
-    dJointGroupEmpty(contacts);
     for (int i = 0; i < 2; i++) {
-      dBodySetLinearVel(boxes[i], 0, 0, 0);
-      dBodySetAngularVel(boxes[i], 0, 0, 0);
-      dBodyAddForce(boxes[i], 20, -10, 0);
-      for (int k = 0; k < 2; k++)
-        join_contacts_on(world, contacts, geoms[i], sides[k], &surface);
+      dBodySetLinearVel(p.body[i], 0, 0, 0);
+      dBodySetAngularVel(p.body[i], 0, 0, 0);
+      dBodyAddForce(p.body[i], 20, -10, 0);
     }
-    dWorldStep(world, REAL(0.01));
-    ode_mlcp_last_report(world, &report);
+    ode_mlcp_report report = pile_step(&p, 0.01);
     factorisations += report.factorisations;
     CU_ASSERT_EQUAL(report.degraded, 0);
   }
   printf("%g factorisations a step ... ", (double)factorisations / STEPS);
   CU_ASSERT(factorisations <= 20 * STEPS);
-  for (int i = 0; i < 2; i++) dGeomDestroy(geoms[i]);
-  for (int i = 0; i < 2; i++) dGeomDestroy(sides[i]);
-  dJointGroupDestroy(contacts);
-  dWorldDestroy(world);
+  pile_close(&p);
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"the nearest pairs are matched first", test_nearest_pairs_first},
       {"pairs of bodies are kept apart", test_pairs_are_kept_apart},
@@ -257,7 +229,5 @@ int main(void) {
       {"a cart keeps its modes", test_cart_keeps_its_modes},
       {"rounds keep their edges", test_rounds_keep_their_edges},
       CU_TEST_INFO_NULL};
-  int result = run_tests("step guess", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("step guess", tests);
 }

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "host_rounding.h"
-#include "step_testing.h"
+#include "pile.h"
 
 static const int SCHEMES[] = {ODE_MLCP_SCHEME_AP, ODE_MLCP_SCHEME_AH,
                               ODE_MLCP_SCHEME_ST, ODE_MLCP_SCHEME_TRAPEZOID,
@@ -19,24 +19,20 @@ static void turn(dReal to[3], const double v[3], double heading) {
 }
 
 /* No compliance, and a layer so that contacts of depth 0 are held there from the start. */
-static dWorldID create_rigid_world(int scheme) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+static pile rigid_pile(int scheme) {
+  ode_mlcp_options options = options_under(scheme);
   dWorldID world = create_world(0, &options);
   dWorldSetCFM(world, 0);
   dWorldSetContactSurfaceLayer(world, 1e-15);
-  return world;
+  return pile_open(world, 0);
 }
 
-static void touch(dWorldID world, dJointGroupID group, const dContact *contact,
-                  dBodyID a, dBodyID b) {
-  dJointAttach(dJointCreateContact(world, group, contact), a, b);
+static void touch(pile *p, const dContact *contact, dBodyID a, dBodyID b) {
+  dJointAttach(dJointCreateContact(p->world, p->contacts, contact), a, b);
 }
 
-static ode_mlcp_report step(dWorldID world, double h) {
-  ode_mlcp_report report;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(world, h, &report), ODE_MLCP_OK);
+static ode_mlcp_report step(pile *p, double h) {
+  const ode_mlcp_report report = pile_step(p, h);
   CU_ASSERT(report.residual <= 1e-7);
   return report;
 }
@@ -93,7 +89,8 @@ static double held_by(const surface *on) {
 static void pull_along(const guide *of, int scheme, double pull, double mass,
                        double radius, double heading, double h, int n,
                        double *along, double *across) {
-  dWorldID world = create_rigid_world(scheme);
+  pile p = rigid_pile(scheme);
+  dWorldID world = p.world;
   double load[3] = {pull, 0, 0}, normal[2][3], fdir[2][3];
   for (int k = 0; k < 2; k++) {
     const surface *on = &of->on[k];
@@ -114,7 +111,6 @@ static void pull_along(const guide *of, int scheme, double pull, double mass,
   }
   dWorldSetGravity(world, g[0], g[1], g[2]);
   dBodyID body = create_ball(world, mass, radius);
-  dJointGroupID group = dJointGroupCreate(0);
   for (int s = 0; s < n; s++) {
     const dReal *x = dBodyGetPosition(body);
     for (int k = 0; k < 2; k++) {
@@ -129,18 +125,16 @@ static void pull_along(const guide *of, int scheme, double pull, double mass,
         contact.geom.normal[i] = n_world[k][i];
         contact.fdir1[i] = f_world[k][i];
       }
-      touch(world, group, &contact, body, 0);
+      touch(&p, &contact, body, 0);
     }
-    step(world, h);
-    dJointGroupEmpty(group);
+    step(&p, h);
   }
   const dReal *x = dBodyGetPosition(body);
   double square = 0;
   *along = axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2];
   for (int i = 0; i < 3; i++) square += pow(x[i] - *along * axis[i], 2);
   *across = sqrt(square);
-  dJointGroupDestroy(group);
-  dWorldDestroy(world);
+  pile_close(&p);
 }
 
 static void test_guided_bodies_obey_coulomb(void) {
@@ -205,10 +199,10 @@ static void test_a_belt_that_runs_into_a_wall(void) {
         const double h = fast ? 0.02 : 0.002, mu = 0.6, g = 9.81;
         const double along = 1.2, aside = 0.9;
         double push = -shares[i] * mu * g * along / hypot(along, aside);
-        dWorldID world = create_rigid_world(SCHEMES[s]);
+        pile p = rigid_pile(SCHEMES[s]);
+        dWorldID world = p.world;
         dWorldSetGravity(world, push, 0, -g);
         dBodyID body = create_ball(world, 2, 0.3);
-        dJointGroupID group = dJointGroupCreate(0);
         double v = 0, expected = 0;
         for (int n = 0; n < 80; n++) {
           const dReal *x = dBodyGetPosition(body);
@@ -221,14 +215,13 @@ static void test_a_belt_that_runs_into_a_wall(void) {
           dContact floor = contact_at(&belt, x[0], x[1], x[2], -x[2]);
           floor.fdir1[0] = 1;
           floor.fdir1[1] = floor.fdir1[2] = 0;
-          touch(world, group, &floor, body, 0);
+          touch(&p, &floor, body, 0);
           dSurfaceParameters smooth = bare_surface(dContactApprox1, 0);
           dContact wall = contact_at(&smooth, x[0], x[1], x[2], x[1]);
           wall.geom.normal[1] = -1;
           wall.geom.normal[2] = 0;
-          touch(world, group, &wall, body, 0);
-          step(world, h);
-          dJointGroupEmpty(group);
+          touch(&p, &wall, body, 0);
+          step(&p, h);
           v = next_speed(v, push, mu * g, along, aside, h);
           expected += h * v;
         }
@@ -237,8 +230,7 @@ static void test_a_belt_that_runs_into_a_wall(void) {
         CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[0], expected,
                                of_host(1e-5, 10));
         CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[1], 0, of_host(1e-5, 10));
-        dJointGroupDestroy(group);
-        dWorldDestroy(world);
+        pile_close(&p);
       }
 }
 
@@ -250,11 +242,11 @@ static void test_a_throw_along_a_wall(void) {
     for (int i = 0; i < 2; i++)
       for (int fast = 0; fast < 2; fast++) {
         const double h = fast ? 0.02 : 0.001, mu = 0.4, g = 9.81;
-        dWorldID world = create_rigid_world(SCHEMES[s]);
+        pile p = rigid_pile(SCHEMES[s]);
+        dWorldID world = p.world;
         dWorldSetGravity(world, 0, 0, -g);
         dBodyID body = create_ball(world, 0.2, 0.3);
         dBodySetLinearVel(body, 3, 1, 0);
-        dJointGroupID group = dJointGroupCreate(0);
         double v = 3 - walls[i] * 1, expected = 0;
         for (int n = 0; n < 60; n++) {
           const dReal *x = dBodyGetPosition(body);
@@ -265,10 +257,9 @@ static void test_a_throw_along_a_wall(void) {
                 contact_at(&rubs, x[0], x[1], x[2], k ? x[1] : -x[2]);
             contact.geom.normal[1] = -k;
             contact.geom.normal[2] = 1 - k;
-            touch(world, group, &contact, body, 0);
+            touch(&p, &contact, body, 0);
           }
-          step(world, h);
-          dJointGroupEmpty(group);
+          step(&p, h);
           v = fmax(v - mu * g * h, 0);
           expected += h * v;
         }
@@ -276,8 +267,7 @@ static void test_a_throw_along_a_wall(void) {
                                of_host(1e-6, 10));
         CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[0], expected,
                                of_host(1e-5, 10));
-        dJointGroupDestroy(group);
-        dWorldDestroy(world);
+        pile_close(&p);
       }
 }
 
@@ -292,11 +282,11 @@ static void test_a_gripper_that_turns(void) {
         const double h = 0.005, mu = 0.35, grip = 40, mass = 1.5;
         const double a = shares[i] * 2 * mu * grip / mass;
         if (turns && shares[i] > 1) continue;
-        dWorldID world = create_rigid_world(SCHEMES[s]);
+        pile p = rigid_pile(SCHEMES[s]);
+        dWorldID world = p.world;
         dBodyID body = create_ball(world, mass, 0.1);
         dBodyID jaw = create_ball(world, 0.3, 0.1);
         joint_slider(world, jaw, NULL, 0, 0, 1);
-        dJointGroupID group = dJointGroupCreate(0);
         enum { STEPS = 120 };
         for (int n = 0; n < STEPS; n++) {
           double at = turns ? 0.05 * n : 0.4;
@@ -307,11 +297,10 @@ static void test_a_gripper_that_turns(void) {
           const dReal *y = dBodyGetPosition(jaw);
           dSurfaceParameters rubs = bare_surface(dContactApprox1, mu);
           dContact below = contact_at(&rubs, x[0], x[1], x[2], -x[2]);
-          touch(world, group, &below, body, 0);
+          touch(&p, &below, body, 0);
           dContact above = contact_at(&rubs, x[0], x[1], x[2], x[2] - y[2]);
-          touch(world, group, &above, jaw, body);
-          step(world, h);
-          dJointGroupEmpty(group);
+          touch(&p, &above, jaw, body);
+          step(&p, h);
         }
         const dReal *x = dBodyGetPosition(body);
         double gone = shares[i] < 1 ? 0
@@ -319,8 +308,7 @@ static void test_a_gripper_that_turns(void) {
                                           (STEPS + 1) / 2;
         double most = shares[i] < 1 ? 1e-6 : 1e-5;
         CU_ASSERT_DOUBLE_EQUAL(hypot(x[0], x[1]), gone, of_host(most, 10));
-        dJointGroupDestroy(group);
-        dWorldDestroy(world);
+        pile_close(&p);
       }
 }
 
@@ -333,7 +321,8 @@ static void test_a_cylinder_between_plates(void) {
       const double h = 0.005, mu = 0.5, r = 0.2, plate = 0.6, mass = 3;
       const double press = 25, weight = 9.81 * mass;
       double held = mu * (2 * press + weight), pull = shares[i] * held;
-      dWorldID world = create_rigid_world(SCHEMES[s]);
+      pile p = rigid_pile(SCHEMES[s]);
+      dWorldID world = p.world;
       dWorldSetGravity(world, 0, 0, -9.81);
       dBodyID body = dBodyCreate(world), top = create_ball(world, 0.5, 0.1);
       dMass cylinder;
@@ -343,7 +332,6 @@ static void test_a_cylinder_between_plates(void) {
       dBodySetAngularVel(body, 0, plate / 2 / r, 0);
       dBodySetGravityMode(top, 0);
       joint_slider(world, top, NULL, 0, 0, 1);
-      dJointGroupID group = dJointGroupCreate(0);
       enum { STEPS = 100 };
       for (int n = 0; n < STEPS; n++) {
         dBodyAddForce(body, 0, pull, 0);
@@ -353,7 +341,7 @@ static void test_a_cylinder_between_plates(void) {
           double y = x[1] + 0.4 * end;
           dSurfaceParameters rubs = bare_surface(dContactApprox1, mu);
           dContact below = contact_at(&rubs, x[0], y, x[2] - r, -x[2]);
-          touch(world, group, &below, body, 0);
+          touch(&p, &below, body, 0);
           rubs.mode |= dContactFDir1 | dContactMotion1;
           rubs.motion1 = plate;
           dContact above = contact_at(&rubs, x[0], y, x[2] + r,
@@ -361,10 +349,9 @@ static void test_a_cylinder_between_plates(void) {
           above.fdir1[0] = 1;
           above.fdir1[1] = above.fdir1[2] = 0;
           above.geom.normal[2] = -1;
-          touch(world, group, &above, body, top);
+          touch(&p, &above, body, top);
         }
-        step(world, h);
-        dJointGroupEmpty(group);
+        step(&p, h);
       }
       double gone = shares[i] < 1 ? 0
                                   : (pull - held) / mass * h * h * STEPS *
@@ -374,8 +361,7 @@ static void test_a_cylinder_between_plates(void) {
                              of_host(most, 10));
       CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[0], plate / 2,
                              of_host(1e-5, 10));
-      dJointGroupDestroy(group);
-      dWorldDestroy(world);
+      pile_close(&p);
     }
 }
 
@@ -385,13 +371,11 @@ static void test_a_cylinder_between_plates(void) {
 static void test_nothing_else_is_turned(void) {
   for (int s = 0; s < N_SCHEMES; s++)
     for (int slides = 0; slides < 2; slides++) {
-      ode_mlcp_options options;
-      ode_mlcp_default_options(&options);
-      options.scheme = SCHEMES[s];
+      ode_mlcp_options options = options_under(SCHEMES[s]);
       dWorldID world = create_world(9.81, &options);
+      pile p = pile_open(world, 0);
       dSurfaceParameters surface = bare_surface(dContactApprox1, 0.4);
       dBodyID boxes[3];
-      dJointGroupID group = dJointGroupCreate(0);
       for (int k = 0; k < 3; k++) {
         boxes[k] = create_ball(world, 1 + k, 0.5);
         dBodySetMaxAngularSpeed(boxes[k], 0);
@@ -404,82 +388,59 @@ static void test_nothing_else_is_turned(void) {
           const dReal *x = dBodyGetPosition(boxes[k]);
           dContact contact =
               contact_at(&surface, x[0], x[1], k, 0.5 + k - x[2]);
-          touch(world, group, &contact, boxes[k],
-                k > 0 && !slides ? boxes[k - 1] : 0);
+          touch(&p, &contact, boxes[k], k > 0 && !slides ? boxes[k - 1] : 0);
         }
-        ode_mlcp_report report = step(world, 0.01);
+        ode_mlcp_report report = step(&p, 0.01);
         turned += report.edges_turned;
         CU_ASSERT(report.friction_defect <= 1e-6);
-        dJointGroupEmpty(group);
       }
       CU_ASSERT_EQUAL(turned, 0);
-      dJointGroupDestroy(group);
-      dWorldDestroy(world);
+      pile_close(&p);
     }
 }
 
 /* ---- piles ------------------------------------------------------------------------ */
 
-typedef struct pile {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID contacts;
-  unsigned seed;
-} pile;
-
-static double draw(pile *pile, double low, double high) {
-  pile->seed = 1664525 * pile->seed + 1013904223;
-  return low + (high - low) * (pile->seed >> 8) / (double)(1 << 24);
+static dBodyID put_box(pile *p, double x, double y, double z) {
+  return pile_box(p, 1, x, y, z, 1, 0.7, 0.5);
 }
 
-static dBodyID put(pile *pile, dGeomID geom, double x, double y, double z) {
-  dBodyID body = dBodyCreate(pile->world);
-  dMass mass;
-  if (dGeomGetClass(geom) == dBoxClass)
-    dMassSetBoxTotal(&mass, 1, 1, 0.7, 0.5);
-  else
-    dMassSetSphereTotal(&mass, 0.1, 0.1);
-  dBodySetMass(body, &mass);
-  dBodySetPosition(body, x, y, z);
-  dGeomSetBody(geom, body);
-  return body;
-}
-
-static void build_heap(pile *pile) {
+static void build_heap(pile *p) {
+  test_random random = {5};
   for (int i = 0; i < 16; i++) {
     dMatrix3 R;
-    dBodyID body = put(pile, dCreateBox(pile->space, 1, 0.7, 0.5),
-                       draw(pile, -1, 1), draw(pile, -1, 1), 0.6 + 0.7 * i);
-    dRFromAxisAndAngle(R, draw(pile, -1, 1), draw(pile, -1, 1), 1,
-                       draw(pile, 0, 3));
+    dBodyID body = put_box(p, test_uniform(&random, -1, 1),
+                           test_uniform(&random, -1, 1), 0.6 + 0.7 * i);
+    dRFromAxisAndAngle(R, test_uniform(&random, -1, 1),
+                       test_uniform(&random, -1, 1), 1,
+                       test_uniform(&random, 0, 3));
     dBodySetRotation(body, R);
   }
 }
 
-static void build_net(pile *pile) {
+static void build_net(pile *p) {
   enum { N = 9 };
   dBodyID at[N][N];
-  dGeomSetPosition(dCreateSphere(pile->space, 1), 0.07, -0.03, 1);
+  dGeomSetPosition(dCreateSphere(p->space, 1), 0.07, -0.03, 1);
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       double x = 0.25 * (i - N / 2), y = 0.25 * (j - N / 2);
-      at[i][j] = put(pile, dCreateSphere(pile->space, 0.1), x, y, 2.12);
+      at[i][j] = pile_ball(p, 0.1, x, y, 2.12, 0.1);
       for (int d = 0; d < 2; d++) {
         if ((d ? j : i) == 0) continue;
-        joint_ball(pile->world, at[i][j], d ? at[i][j - 1] : at[i - 1][j],
+        joint_ball(p->world, at[i][j], d ? at[i][j - 1] : at[i - 1][j],
                    x - (d ? 0 : 0.125), y - (d ? 0.125 : 0), 2.12);
       }
     }
 }
 
-static void build_chains(pile *pile) {
+static void build_chains(pile *p) {
   for (int k = 0; k < 4; k++) {
     dBodyID last = 0;
     for (int i = 0; i < 6; i++) {
-      dBodyID body = put(pile, dCreateBox(pile->space, 1, 0.7, 0.5), 1.1 * i,
-                         0.3 * k, 0.5 + 0.8 * k);
+      dBodyID body = put_box(p, 1.1 * i, 0.3 * k, 0.5 + 0.8 * k);
       if (last != 0) {
-        joint_ball(pile->world, last, body, 1.1 * i - 0.55, 0.3 * k,
+        joint_ball(p->world, last, body, 1.1 * i - 0.55, 0.3 * k,
                    0.5 + 0.8 * k);
       }
       dBodySetLinearVel(body, 1, 0.5 * i * (k & 1 ? 1 : -1), 0);
@@ -488,41 +449,17 @@ static void build_chains(pile *pile) {
   }
 }
 
-static void near_callback(void *of, dGeomID a, dGeomID b) {
-  enum { MOST = 8 };
-  pile *pile = of;
-  dContactGeom found[MOST];
-  dBodyID body_a = dGeomGetBody(a), body_b = dGeomGetBody(b);
-  if (body_a != 0 && body_b != 0 &&
-      dAreConnectedExcluding(body_a, body_b, dJointTypeContact))
-    return;
-  int n = dCollide(a, b, MOST, found, sizeof *found);
-  for (int i = 0; i < n; i++) {
-    dSurfaceParameters rubs = bare_surface(dContactApprox1, 0.5);
-    dContact contact = contact_at(&rubs, 0, 0, 0, 0);
-    contact.geom = found[i];
-    touch(pile->world, pile->contacts, &contact, body_a, body_b);
-  }
-}
-
 /* Heaps, nets and chains of bodies brake with Coulomb's power. */
 static void test_piles_brake_with_coulombs_power(void) {
   void (*const builds[])(pile *) = {build_heap, build_net, build_chains};
   for (int i = 0; i < 3; i++) {
-    pile pile = {.seed = 5};
-    pile.world = create_world(9.81, NULL);
-    pile.space = dHashSpaceCreate(0);
-    pile.contacts = dJointGroupCreate(0);
+    pile pile = pile_open(create_world(9.81, NULL), 0.5);
     dCreatePlane(pile.space, 0, 0, 1, 0);
     builds[i](&pile);
     double power = 0, by_law = 0;
     long turned = 0, left = 0;
     for (int n = 0; n < 120; n++) {
-      dSpaceCollide(pile.space, &pile, near_callback);
-      ode_mlcp_report report;
-      CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(pile.world, 0.01, &report),
-                            ODE_MLCP_OK);
-      dJointGroupEmpty(pile.contacts);
+      ode_mlcp_report report = pile_step(&pile, 0.01);
       power += report.friction_work;
       by_law += report.coulomb_work;
       turned += report.edges_turned;
@@ -535,9 +472,7 @@ static void test_piles_brake_with_coulombs_power(void) {
       fprintf(stderr, "pile %d: %g J of %g\n", i, power, by_law);
     CU_ASSERT(power >= 0.999 * by_law);
     CU_ASSERT(power <= (1 + 1e-6) * by_law);
-    dJointGroupDestroy(pile.contacts);
-    dSpaceDestroy(pile.space);
-    dWorldDestroy(pile.world);
+    pile_close(&pile);
   }
 }
 
@@ -552,8 +487,5 @@ int main(void) {
       {"piles brake with Coulomb's power",
        test_piles_brake_with_coulombs_power},
       CU_TEST_INFO_NULL};
-  dInitODE2(0);
-  int result = run_tests("steps: bodies that are guided", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("steps: bodies that are guided", tests);
 }

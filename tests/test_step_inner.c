@@ -374,7 +374,6 @@ static void test_one_holds_beside_a_seam(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"floors in pieces are smooth", test_floors_in_pieces},
       {"under all schemes", test_all_schemes},
@@ -382,7 +381,5 @@ int main(void) {
       {"steps and walls stay", test_steps_stay},
       {"one holds beside a seam", test_one_holds_beside_a_seam},
       CU_TEST_INFO_NULL};
-  int result = run_tests("step inner", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("step inner", tests);
 }

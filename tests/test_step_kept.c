@@ -1,7 +1,7 @@
 /* Which contacts a structure at rest has: those that touch, not those that rounding
  * tells of. The program makes its contact joints itself. */
 #include "host_rounding.h"
-#include "step_testing.h"
+#include "pile.h"
 
 /* Lengths, steps, masses and gravities that must make no difference. */
 static const struct {
@@ -13,32 +13,23 @@ static const struct {
 enum { N_UNITS = sizeof UNITS / sizeof UNITS[0] };
 
 typedef struct slab {
-  dWorldID world;
+  pile pile;
   dBodyID body;
-  dJointGroupID joints;
   double size, step;  /* m, s */
   double way, opened; /* m: g h^2; a part of a hair */
 } slab;
 
 /* A slab, flat on z = 0, of side `size`. */
 static slab lay_slab(int unit) {
-  slab s = {.world = create_world(UNITS[unit].gravity, NULL),
+  slab s = {.pile = pile_open(create_world(UNITS[unit].gravity, NULL), 0),
             .size = UNITS[unit].size,
             .step = UNITS[unit].step};
   s.way = UNITS[unit].gravity * s.step * s.step;
   s.opened = fmin(1e-4 * s.way, 1e-6 * s.size);
-  s.body = dBodyCreate(s.world);
-  s.joints = dJointGroupCreate(0);
-  dMass mass;
-  dMassSetBoxTotal(&mass, UNITS[unit].mass, s.size, s.size, 0.5 * s.size);
-  dBodySetMass(s.body, &mass);
+  s.body = create_box(s.pile.world, NULL, UNITS[unit].mass, s.size, s.size,
+                      0.5 * s.size);
   dBodySetPosition(s.body, 0, 0, 0.25 * s.size);
   return s;
-}
-
-static void clear_slab(slab *s) {
-  dJointGroupDestroy(s->joints);
-  dWorldDestroy(s->world);
 }
 
 /* A point of the slab at (x, y) of half its side. */
@@ -46,15 +37,11 @@ static void tell(slab *s, const dSurfaceParameters *surface, double x, double y,
                  double depth) {
   dContact contact =
       contact_at(surface, 0.5 * s->size * x, 0.5 * s->size * y, 0, depth);
-  dJointAttach(dJointCreateContact(s->world, s->joints, &contact), s->body, 0);
+  dJointAttach(dJointCreateContact(s->pile.world, s->pile.contacts, &contact),
+               s->body, 0);
 }
 
-static ode_mlcp_report step(slab *s) {
-  ode_mlcp_report report;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, s->step, &report), ODE_MLCP_OK);
-  dJointGroupEmpty(s->joints);
-  return report;
-}
+static ode_mlcp_report step(slab *s) { return pile_step(&s->pile, s->step); }
 
 static double tilt(const slab *s) {
   const dReal *w = dBodyGetAngularVel(s->body);
@@ -79,7 +66,7 @@ static void test_open_by_a_hair(void) {
     CU_ASSERT_EQUAL(step(&s).contacts, 4);
     CU_ASSERT(tilt(&s) < host_rest_depth(1e-3 * s.way, s.size) / s.step);
     CU_ASSERT_EQUAL(dBodyGetNumJoints(s.body), 0);
-    clear_slab(&s);
+    pile_close(&s.pile);
   }
 }
 
@@ -108,7 +95,7 @@ static void test_given_up(void) {
       // with it goes what pressed it to the depth at rest
       CU_ASSERT_DOUBLE_EQUAL(-dBodyGetLinearVel(s.body)[2] * s.step, s.way,
                              host_rest_depth(1e-2 * s.way, s.size));
-      clear_slab(&s);
+      pile_close(&s.pile);
     }
 }
 
@@ -126,7 +113,7 @@ static void test_parted(void) {
       dBodySetPosition(s.body, at[0] + slid * far, at[1],
                        at[2] + (slid ? s.opened : far));
       CU_ASSERT_EQUAL(step(&s).contacts, 0);
-      clear_slab(&s);
+      pile_close(&s.pile);
     }
 }
 
@@ -141,7 +128,7 @@ static void test_left_alone(void) {
     tell(&s, &soft, CORNER[k][0], CORNER[k][1], 1e-7 * s.way);
   step(&s);
   CU_ASSERT_EQUAL(step(&s).contacts, 0);
-  clear_slab(&s);
+  pile_close(&s.pile);
 
   const dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
   s = lay_slab(0);
@@ -151,7 +138,7 @@ static void test_left_alone(void) {
   dBodyDisable(s.body);
   step(&s);
   CU_ASSERT_EQUAL(dBodyIsEnabled(s.body), 0);
-  clear_slab(&s);
+  pile_close(&s.pile);
 }
 
 /* A point between others of its patch changes nothing, whether it is told of or
@@ -174,12 +161,11 @@ static void test_implied_points(void) {
       ode_mlcp_report report = step(&s);
       CU_ASSERT_EQUAL(report.contacts, kind == 0 ? 5 : 8);
       CU_ASSERT_EQUAL(report.contacts_merged, kind == 0 ? 3 : 0);
-      clear_slab(&s);
+      pile_close(&s.pile);
     }
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"points open by a hair stay contacts", test_open_by_a_hair},
       {"points that are given up do not", test_given_up},
@@ -187,7 +173,5 @@ int main(void) {
       {"springs and what sleeps are left alone", test_left_alone},
       {"points that others imply take no part", test_implied_points},
       CU_TEST_INFO_NULL};
-  int result = run_tests("step kept", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("step kept", tests);
 }

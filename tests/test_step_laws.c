@@ -10,9 +10,7 @@
 static const double H = 0.01, G = 9.81;
 
 static ode_mlcp_options options_of(ode_mlcp_scheme scheme) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   options.measure = 1;
   return options;
 }
@@ -547,7 +545,6 @@ static void test_reports_measure(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"a wall stands", test_a_wall_stands},
       {"slopes", test_slopes},
@@ -564,7 +561,5 @@ int main(void) {
       {"settings of the world", test_settings_of_the_world_are_kept},
       {"reports measure", test_reports_measure},
       CU_TEST_INFO_NULL};
-  int status = run_tests("step: laws", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step: laws", tests);
 }

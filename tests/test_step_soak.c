@@ -4,110 +4,56 @@
  *
  * STEPS of each world, 1500 by default; a million is the long form. WORLD is pile,
  * chain, vehicle, walker or spawn: that one alone. */
-#include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "body_testing.h"
 #include "failing_memory.h"
-#include "ode_mlcp.h"
+#include "pile.h"
 #include "stepper/process.h"
-#include "testing.h"
 
 static const double H = 0.01;
 enum { MOST = 40 };
 
 typedef struct soak {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID contacts;
-  dBodyID bodies[MOST];
+  pile pile;
   dJointID joints[MOST];
-  int n_bodies, n_joints;
+  int n_joints;
   test_random random;
 } soak;
 
-static void touch(void *data, dGeomID one, dGeomID other) {
-  soak *s = data;
-  dBodyID a = dGeomGetBody(one), b = dGeomGetBody(other);
-  if (a != NULL && b != NULL && dAreConnectedExcluding(a, b, dJointTypeContact))
-    return;
-  join_contacts(s->world, s->contacts, one, other, 0.8);
-}
-
-static dBodyID add_box(soak *s, double x, double y, double z, double lx,
-                       double ly, double lz, double mass) {
-  dBodyID body = create_box(s->world, s->space, mass, lx, ly, lz);
-  dBodySetPosition(body, x, y, z);
-  s->bodies[s->n_bodies++] = body;
-  return body;
-}
-
-static dBodyID add_ball(soak *s, double x, double y, double z, double r,
-                        double mass) {
-  dMass m;
-  dBodyID body = dBodyCreate(s->world);
-  dMassSetSphereTotal(&m, mass, r);
-  dBodySetMass(body, &m);
-  dBodySetPosition(body, x, y, z);
-  dGeomSetBody(dCreateSphere(s->space, r), body);
-  s->bodies[s->n_bodies++] = body;
-  return body;
-}
-
 static dJointID add_hinge(soak *s, dBodyID one, dBodyID other, double x,
                           double y, double z) {
-  dJointID hinge = joint_hinge(s->world, one, other, x, y, z, 0, 1, 0);
+  dJointID hinge = joint_hinge(s->pile.world, one, other, x, y, z, 0, 1, 0);
   return s->joints[s->n_joints++] = hinge;
-}
-
-static void open_world(soak *s) {
-  memset(s, 0, sizeof *s);
-  s->random.state = 1;
-  s->world = dWorldCreate();
-  s->space = dHashSpaceCreate(0);
-  s->contacts = dJointGroupCreate(0);
-  dWorldSetGravity(s->world, 0, 0, -9.81);
-  ode_mlcp_attach(s->world, NULL);
-  dCreatePlane(s->space, 0, 0, 1, 0);
-}
-
-static void close_world(soak *s) {
-  dJointGroupDestroy(s->contacts);
-  dSpaceDestroy(s->space);
-  dWorldDestroy(s->world);
 }
 
 /* ---- the worlds: made, pushed about, judged ---- */
 
 static void make_pile(soak *s) {
-  dCreatePlane(s->space, 1, 0, 0, -1.5);
-  dCreatePlane(s->space, -1, 0, 0, -1.5);
-  dCreatePlane(s->space, 0, 1, 0, -1.5);
-  dCreatePlane(s->space, 0, -1, 0, -1.5);
+  dCreatePlane(s->pile.space, 1, 0, 0, -1.5);
+  dCreatePlane(s->pile.space, -1, 0, 0, -1.5);
+  dCreatePlane(s->pile.space, 0, 1, 0, -1.5);
+  dCreatePlane(s->pile.space, 0, -1, 0, -1.5);
   for (int k = 0; k < 12; k++) {
     double x = k % 3 - 1, y = k / 3 % 2 - 0.5, z = 0.5 + k / 6;
     if (k % 3 == 0)
-      add_ball(s, x, y, z, 0.3, 20);
+      pile_ball(&s->pile, 20, x, y, z, 0.3);
     else
-      add_box(s, x, y, z, 0.6, 0.5, 0.4, k % 3 == 1 ? 5 : 80);
+      pile_box(&s->pile, k % 3 == 1 ? 5 : 80, x, y, z, 0.6, 0.5, 0.4);
   }
 }
 
 /* Now and then something is kicked. */
 static void kick(soak *s, long step) {
   if (step % 200 != 0) return;
-  int which = (int)test_uniform(&s->random, 0, s->n_bodies);
-  dBodySetLinearVel(s->bodies[which], test_uniform(&s->random, -3, 3),
+  int which = (int)test_uniform(&s->random, 0, s->pile.n_bodies);
+  dBodySetLinearVel(s->pile.body[which], test_uniform(&s->random, -3, 3),
                     test_uniform(&s->random, -3, 3), 3);
-  dBodyEnable(s->bodies[which]);
+  dBodyEnable(s->pile.body[which]);
 }
 
 static const char *judge_pile(const soak *s) {
-  for (int b = 0; b < s->n_bodies; b++) {
-    const dReal *x = dBodyGetPosition(s->bodies[b]);
+  for (int b = 0; b < s->pile.n_bodies; b++) {
+    const dReal *x = dBodyGetPosition(s->pile.body[b]);
     if (x[2] < 0.1 || x[2] > 10 || fabs(x[0]) > 1.6 || fabs(x[1]) > 1.6)
       return "a body left the pit";
   }
@@ -119,7 +65,7 @@ static void make_chain(soak *s) {
   for (int k = 0; k < 16; k++) {
     double top = 12 - 0.5 * k;
     dBodyID link =
-        add_box(s, 0, 0, top - 0.25, 0.1, 0.1, 0.4, k == 15 ? 50 : 5);
+        pile_box(&s->pile, k == 15 ? 50 : 5, 0, 0, top - 0.25, 0.1, 0.1, 0.4);
     add_hinge(s, link, last, 0, 0, top);
     last = link;
   }
@@ -142,16 +88,16 @@ static const char *judge_joints(const soak *s) {
 
 static void swing(soak *s, long step) {
   if (step % 500 == 0)
-    dBodyAddForce(s->bodies[8], test_uniform(&s->random, -300, 300),
+    dBodyAddForce(s->pile.body[8], test_uniform(&s->random, -300, 300),
                   test_uniform(&s->random, -30, 30), 0);
 }
 
 static void make_vehicle(soak *s) {
-  dBodyID chassis = add_box(s, 0, 0, 0.7, 2, 1, 0.3, 800);
+  dBodyID chassis = pile_box(&s->pile, 800, 0, 0, 0.7, 2, 1, 0.3);
   for (int k = 0; k < 4; k++) {
     double x = k & 1 ? 0.8 : -0.8, y = k & 2 ? 0.65 : -0.65;
-    dBodyID wheel = add_ball(s, x, y, 0.4, 0.4, 20);
-    dJointID axle = dJointCreateHinge2(s->world, 0);
+    dBodyID wheel = pile_ball(&s->pile, 20, x, y, 0.4, 0.4);
+    dJointID axle = dJointCreateHinge2(s->pile.world, 0);
     const dVector3 up = {0, 0, 1}, side = {0, 1, 0};
     dJointAttach(axle, chassis, wheel);
     dJointSetHinge2Anchor(axle, x, y, 0.4);
@@ -172,18 +118,18 @@ static void drive(soak *s, long step) {
 }
 
 static const char *judge_vehicle(const soak *s) {
-  const dReal *x = dBodyGetPosition(s->bodies[0]);
-  const dReal *v = dBodyGetLinearVel(s->bodies[0]);
+  const dReal *x = dBodyGetPosition(s->pile.body[0]);
+  const dReal *v = dBodyGetLinearVel(s->pile.body[0]);
   if (!(x[2] > 0.3 && x[2] < 1.5)) return "the car is not on its wheels";
   return hypot(v[0], v[1]) < 20 ? NULL : "the car drives too fast";
 }
 
 static void make_walker(soak *s) {
-  dBodyID trunk = add_box(s, 0, 0, 1.3, 0.6, 0.5, 0.3, 30);
+  dBodyID trunk = pile_box(&s->pile, 30, 0, 0, 1.3, 0.6, 0.5, 0.3);
   for (int k = 0; k < 4; k++) {
     double x = k & 1 ? 0.25 : -0.25, y = k & 2 ? 0.3 : -0.3;
-    dBodyID thigh = add_box(s, x, y, 0.95, 0.1, 0.1, 0.4, 4);
-    dBodyID shin = add_box(s, x, y, 0.5, 0.1, 0.1, 0.4, 2);
+    dBodyID thigh = pile_box(&s->pile, 4, x, y, 0.95, 0.1, 0.1, 0.4);
+    dBodyID shin = pile_box(&s->pile, 2, x, y, 0.5, 0.1, 0.1, 0.4);
     dJointID hip = add_hinge(s, trunk, thigh, x, y, 1.15);
     dJointID knee = add_hinge(s, thigh, shin, x, y, 0.72);
     dJointSetHingeParam(hip, dParamLoStop, -0.6);
@@ -205,7 +151,7 @@ static void walk(soak *s, long step) {
 }
 
 static const char *judge_walker(const soak *s) {
-  const dReal *x = dBodyGetPosition(s->bodies[0]);
+  const dReal *x = dBodyGetPosition(s->pile.body[0]);
   if (!(x[2] > 0.1 && x[2] < 2))
     return "the walker is in the air or the ground";
   return judge_joints(s);
@@ -216,25 +162,25 @@ static void make_nothing(soak *s) { (void)s; }
 /* One comes with every fifth step, the oldest goes. */
 static void spawn(soak *s, long step) {
   if (step % 5 != 0) return;
-  if (s->n_bodies == 20) {
-    dBodyID oldest = s->bodies[0];
+  if (s->pile.n_bodies == 20) {
+    dBodyID oldest = s->pile.body[0];
     dGeomDestroy(dBodyGetFirstGeom(oldest));
     dBodyDestroy(oldest);
-    memmove(s->bodies, s->bodies + 1, 19 * sizeof s->bodies[0]);
-    s->n_bodies--;
+    memmove(s->pile.body, s->pile.body + 1, 19 * sizeof s->pile.body[0]);
+    s->pile.n_bodies--;
   }
   double x = test_uniform(&s->random, -2, 2),
          y = test_uniform(&s->random, -2, 2);
   double mass = pow(10, test_uniform(&s->random, -2, 3));
   if (step % 2)
-    add_ball(s, x, y, 2, 0.25, mass);
+    pile_ball(&s->pile, mass, x, y, 2, 0.25);
   else
-    add_box(s, x, y, 2, 0.5, 0.4, 0.3, mass);
+    pile_box(&s->pile, mass, x, y, 2, 0.5, 0.4, 0.3);
 }
 
 static const char *judge_spawn(const soak *s) {
-  for (int b = 0; b < s->n_bodies; b++)
-    if (!(dBodyGetPosition(s->bodies[b])[2] > -0.1))
+  for (int b = 0; b < s->pile.n_bodies; b++)
+    if (!(dBodyGetPosition(s->pile.body[b])[2] > -0.1))
       return "a body fell through the ground";
   return NULL;
 }
@@ -261,15 +207,20 @@ static bool run(const soak_world *of, long n_steps) {
   const char *wrong = NULL;
   long step = 0, degraded = 0, held_early = 0, held_most = 0;
   double slowest = 0;
-  open_world(&s);
+  memset(&s, 0, sizeof s);
+  s.random.state = 1;
+  s.pile = pile_open(dWorldCreate(), 0.8);
+  dWorldSetGravity(s.pile.world, 0, 0, -9.81);
+  ode_mlcp_attach(s.pile.world, NULL);
+  dCreatePlane(s.pile.space, 0, 0, 1, 0);
   of->make(&s);
   for (; step < n_steps && wrong == NULL; step++) {
     ode_mlcp_report report;
     of->act(&s, step);
-    dSpaceCollide(s.space, &s, touch);
-    if (ode_mlcp_step(s.world, H, &report) != ODE_MLCP_OK)
+    pile_collide(&s.pile);
+    if (ode_mlcp_step(s.pile.world, H, &report) != ODE_MLCP_OK)
       wrong = "a step was not taken";
-    dJointGroupEmpty(s.contacts);
+    dJointGroupEmpty(s.pile.contacts);
     if (wrong == NULL) wrong = of->judge(&s);
     degraded += report.degraded > 0;
     slowest = fmax(slowest, report.step_seconds);
@@ -278,7 +229,7 @@ static bool run(const soak_world *of, long n_steps) {
   }
   /* workspaces grow to the largest step that there was, and no further */
   if (wrong == NULL && held_most > 4 * held_early) wrong = "memory grows";
-  close_world(&s);
+  pile_close(&s.pile);
   if (wrong == NULL && memory.bytes_held != 0) wrong = "memory is left over";
   printf("%-8s %ld steps, %ld of them degraded, slowest %.2g s, %.2g MB%s%s\n",
          of->name, step, degraded, slowest, 1e-6 * (double)held_most,

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "host_rounding.h"
-#include "step_testing.h"
+#include "pile.h"
 
 /* A host in single precision has 1e-5, which stock takes as it stands. All worlds are
  * given this one: 1e-5 in a joint is then its own. */
@@ -209,13 +209,6 @@ static void test_light_body_carries_a_heavy_load(void) {
 
 enum { STOREYS = 4 };
 
-typedef struct tower {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID contacts;
-  dBodyID box[STOREYS];
-} tower;
-
 static int surface_of(void *context, dGeomID geom1, dGeomID geom2,
                       ode_mlcp_surface *surface) {
   (void)context;
@@ -226,42 +219,31 @@ static int surface_of(void *context, dGeomID geom1, dGeomID geom2,
 }
 
 static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
-  tower *t = context;
+  pile *t = context;
   (void)world;
   return ode_mlcp_collide_space(list, t->space, surface_of, t) == ODE_MLCP_OK;
-}
-
-static void near_callback(void *data, dGeomID a, dGeomID b) {
-  tower *t = data;
-  join_contacts(t->world, t->contacts, a, b, 0.5);
 }
 
 /* How high its storeys stand after two seconds. */
 static void build_tower(int scheme, bool function, double cfm,
                         const double masses[], double z[]) {
-  tower t = {.world = dWorldCreate(),
-             .space = dSimpleSpaceCreate(0),
-             .contacts = dJointGroupCreate(0)};
+  pile t = pile_open(dWorldCreate(), 0.5);
   dWorldSetGravity(t.world, 0, 0, -G);
   dWorldSetCFM(t.world, cfm);
   attach(t.world, scheme);
   dCreatePlane(t.space, 0, 0, 1, 0);
-  for (int i = 0; i < STOREYS; i++) {
-    t.box[i] = create_box(t.world, t.space, masses[i], 1, 1, 0.5);
-    dBodySetPosition(t.box[i], 0, 0, 0.25 + 0.5 * i);
-  }
+  for (int i = 0; i < STOREYS; i++)
+    pile_box(&t, masses[i], 0, 0, 0.25 + 0.5 * i, 1, 1, 0.5);
   if (function)
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(t.world, collide, &t),
                           ODE_MLCP_OK);
-  for (int i = 0; i < 200; i++) {
-    if (!function) dSpaceCollide(t.space, &t, near_callback);
-    CU_ASSERT_EQUAL_FATAL(dWorldStep(t.world, 0.01), 1);
-    dJointGroupEmpty(t.contacts);
-  }
-  for (int i = 0; i < STOREYS; i++) z[i] = dBodyGetPosition(t.box[i])[2];
-  dJointGroupDestroy(t.contacts);
-  dSpaceDestroy(t.space);
-  dWorldDestroy(t.world);
+  for (int i = 0; i < 200; i++)
+    if (!function)
+      pile_step(&t, 0.01);
+    else
+      CU_ASSERT_EQUAL_FATAL(dWorldStep(t.world, 0.01), 1);
+  for (int i = 0; i < STOREYS; i++) z[i] = dBodyGetPosition(t.body[i])[2];
+  pile_close(&t);
 }
 
 /* Storeys press each other together by what they carry, whoever finds their
@@ -312,14 +294,17 @@ static void test_falls_asleep_with_stock(void) {
 }
 
 /* How high above the ground it comes again, by the equation of motion of springs
- * and dampers that push: ERP and CFM are theirs for a step. */
-static double rebound(double mass, double k, double d, double height) {
+ * and dampers that push: ERP and CFM are theirs for a step; and how deep it was, m. */
+static double rebound(double mass, double k, double d, double height,
+                      double *deepest) {
   const double dt = 1e-5;
   double x = 0, v = -sqrt(2 * G * height);
+  *deepest = 0;
   while (x <= 0 && v < 10) {
     double force = fmax(-k * x - d * v, 0);
     v += dt * (force / mass - G);
     x += dt * v;
+    *deepest = fmax(*deepest, -x);
     if (v > 0 && force == 0) break;
   }
   return x + v * v / (2 * G);
@@ -336,7 +321,7 @@ static void test_bounces_as_the_spring_says(void) {
       double cfm = cfm_for(0.01, 0.25, mass, h, 4), highest = -1;
       scene s = create_scene(SCHEMES[scheme], (softness)kind, mass, h, cfm, 4);
       double k = 4 * s.erp / (h * s.cfm), d = 4 * (1 - s.erp) / s.cfm;
-      double expected = rebound(mass, k, d, dropped);
+      double deepest, expected = rebound(mass, k, d, dropped, &deepest);
       dBodySetPosition(s.body, 0, 0, 0.5 + dropped);
       for (int i = 0; i < 1700; i++) {
         step(&s);
@@ -499,7 +484,6 @@ static void test_soft_joints_carry_their_load(void) {
           }
 }
 
-/* A load falls half a metre on a soft stop: how far it swings, by k and d. */
 /* A spring given as a program gives one, by the ERP and the CFM of a stiffness and a
  * damping, and steps that change: the load stays where it is, though what a step may
  * correct is a hundredth of how deep it rests. */
@@ -523,9 +507,7 @@ static void test_a_load_stays_as_steps_change(void) {
             of = hang(SCHEMES[scheme], kinds[kind], MASSES[m], cfm);
           dWorldID world = kind < 0 ? s.world : of.world;
           dBodyID body = kind < 0 ? s.body : of.body;
-          ode_mlcp_options options;
-          ode_mlcp_default_options(&options);
-          options.scheme = SCHEMES[scheme];
+          ode_mlcp_options options = options_under(SCHEMES[scheme]);
           options.max_correction = 0.01 * depth / H;
           CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(world, &options), ODE_MLCP_OK);
           double rests = kind < 0 ? 0.5 - depth / 4 - touch() : -depth;
@@ -555,17 +537,7 @@ static void test_a_load_stays_as_steps_change(void) {
         }
 }
 
-static double deepest(double mass, double k, double d, double height) {
-  const double dt = 1e-5;
-  double x = 0, v = -sqrt(2 * G * height), least = 0;
-  while (v < 0) {
-    v += dt * (fmax(-k * x - d * v, 0) / mass - G);
-    x += dt * v;
-    least = fmin(least, x);
-  }
-  return -least;
-}
-
+/* A load falls half a metre on a soft stop: how far it swings, by k and d. */
 static void test_soft_stops_swing_as_springs(void) {
   const double k = 2000, d = 30, h = 0.002;
   for (int scheme = 0; scheme < N_SCHEMES; scheme++)
@@ -584,7 +556,8 @@ static void test_soft_stops_swing_as_springs(void) {
         CU_ASSERT_EQUAL_FATAL(dWorldStep(world, h), 1);
         least = fmin(least, dBodyGetPosition(body)[2]);
       }
-      double expected = deepest(mass, k, d, 0.5);
+      double expected;
+      rebound(mass, k, d, 0.5, &expected);
       double swing = h * sqrt(k / mass); /* what implicit steps take */
       CU_ASSERT_DOUBLE_EQUAL(-0.5 - least, expected, swing * expected);
       dWorldDestroy(world);
@@ -634,32 +607,23 @@ static void test_velocity_level_holds_joints(void) {
 
 /* --- a car ---------------------------------------------------------------------- */
 
-typedef struct car {
-  dWorldID world;
-  dJointGroupID contacts;
-  dBodyID chassis, wheels[4];
-} car;
-
 static const double RADIUS = 0.35;
 
-/* A chassis on four balls with springs, which rolls. */
-static car create_car(int scheme, double chassis, double wheel, double speed) {
-  car c = {.world = dWorldCreate(), .contacts = dJointGroupCreate(0)};
-  dWorldSetGravity(c.world, 0, 0, -G);
-  dWorldSetCFM(c.world, HOSTS_CFM);
-  attach(c.world, scheme);
-  c.chassis = create_box(c.world, NULL, chassis, 4, 1.8, 0.6);
-  dBodySetPosition(c.chassis, 0, 0, 0.7);
-  dBodySetLinearVel(c.chassis, speed, 0, 0);
+/* A chassis, the first body, on four balls with springs, which rolls. */
+static pile create_car(int scheme, double chassis, double wheel, double speed) {
+  pile car = pile_open(dWorldCreate(), 0.9);
+  dWorldSetGravity(car.world, 0, 0, -G);
+  dWorldSetCFM(car.world, HOSTS_CFM);
+  attach(car.world, scheme);
+  dCreatePlane(car.space, 0, 0, 1, 0);
+  pile_keep(&car, create_box(car.world, NULL, chassis, 4, 1.8, 0.6), 0, 0, 0.7);
   for (int i = 0; i < 4; i++) {
     double x = i < 2 ? 1.4 : -1.4, y = i % 2 ? 0.8 : -0.8;
     const dVector3 up = {0, 0, 1}, axle = {0, 1, 0};
-    dBodyID body = c.wheels[i] = create_ball(c.world, wheel, RADIUS);
-    dBodySetPosition(body, x, y, RADIUS);
-    dBodySetLinearVel(body, speed, 0, 0);
+    dBodyID body = pile_ball(&car, wheel, x, y, RADIUS, RADIUS);
     dBodySetAngularVel(body, 0, speed / RADIUS, 0);
-    dJointID joint = dJointCreateHinge2(c.world, 0);
-    dJointAttach(joint, c.chassis, body);
+    dJointID joint = dJointCreateHinge2(car.world, 0);
+    dJointAttach(joint, car.body[0], body);
     dJointSetHinge2Anchor(joint, x, y, RADIUS);
     dJointSetHinge2Axes(joint, up, axle);
     dJointSetHinge2Param(joint, dParamLoStop, 0);
@@ -667,28 +631,18 @@ static car create_car(int scheme, double chassis, double wheel, double speed) {
     dJointSetHinge2Param(joint, dParamSuspensionERP, 0.4);
     dJointSetHinge2Param(joint, dParamSuspensionCFM, 1e-5);
   }
-  return c;
+  for (int i = 0; i < 5; i++) dBodySetLinearVel(car.body[i], speed, 0, 0);
+  return car;
 }
 
 /* The fastest that a wheel rises or sinks in the last of `n` steps. */
-static double drive(car *c, double cfm, double h, int n) {
-  dSurfaceParameters surface =
-      bare_surface(dContactApprox1 | dContactSoftCFM, 0.9);
-  surface.soft_cfm = cfm;
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < 4; k++) {
-      const dReal *x = dBodyGetPosition(c->wheels[k]);
-      if (x[2] > RADIUS) continue;
-      dContact contact = contact_at(&surface, x[0], x[1], 0, RADIUS - x[2]);
-      dJointAttach(dJointCreateContact(c->world, c->contacts, &contact),
-                   c->wheels[k], 0);
-    }
-    CU_ASSERT_EQUAL_FATAL(dWorldStep(c->world, h), 1);
-    dJointGroupEmpty(c->contacts);
-  }
+static double drive(pile *car, double cfm, double h, int n) {
+  car->surface.mode |= dContactSoftCFM;
+  car->surface.soft_cfm = cfm;
+  for (int i = 0; i < n; i++) pile_step(car, h);
   double fastest = 0;
-  for (int k = 0; k < 4; k++)
-    fastest = fmax(fastest, fabs(dBodyGetLinearVel(c->wheels[k])[2]));
+  for (int k = 1; k <= 4; k++)
+    fastest = fmax(fastest, fabs(dBodyGetLinearVel(car->body[k])[2]));
   return fastest;
 }
 
@@ -710,21 +664,19 @@ static void test_a_car_rolls_on(void) {
           (some && scheme == ODE_MLCP_SCHEME_CONSERVING))
         continue;
       if (i > 0 && test_leaves_out(&n_seen)) continue;
-      car c =
+      pile car =
           create_car(scheme, cases[k].chassis, cases[k].wheel, cases[k].speed);
       quiet[i > 0] =
-          drive(&c, cases[k].cfm, cases[k].h, (int)(seconds / cases[k].h));
-      way[i > 0] = dBodyGetPosition(c.chassis)[0];
+          drive(&car, cases[k].cfm, cases[k].h, (int)(seconds / cases[k].h));
+      way[i > 0] = dBodyGetPosition(car.body[0])[0];
       CU_ASSERT(quiet[i > 0] < 1e-2 + 1.5 * quiet[0]);
       CU_ASSERT_DOUBLE_EQUAL(way[i > 0], way[0], 0.005 * way[0]);
-      dJointGroupDestroy(c.contacts);
-      dWorldDestroy(c.world);
+      pile_close(&car);
     }
   }
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"where its spring carries it a body is at rest",
        test_static_compression_is_at_rest},
@@ -743,7 +695,5 @@ int main(void) {
       {"stiff dampers brake the end", test_stiff_dampers_brake_the_end},
       {"without corrections joints hold", test_velocity_level_holds_joints},
       CU_TEST_INFO_NULL};
-  int failed = run_tests("soft contacts and joints", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("soft contacts and joints", tests);
 }

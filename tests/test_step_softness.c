@@ -1,23 +1,10 @@
 /* Softness that is asked for: contacts of light bodies give way by a share of what
  * their impulses move, the softened problem is solved and verified as any other,
  * and how far they gave way is reported. */
-#include <math.h>
-#include <stdio.h>
-
-#include "body_testing.h"
 #include "host_rounding.h"
-#include "ode_mlcp.h"
-#include "testing.h"
+#include "pile.h"
 
-enum { ROWS = 7, N_BOXES = ROWS * (ROWS + 1) / 2 };
-
-typedef struct wall {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID joints;
-  dBodyID bodies[N_BOXES];
-  double L, height[N_BOXES]; /* m */
-} wall;
+enum { ROWS = 7 };
 
 typedef struct outcome {
   double residual, given_way, sunk; /* m */
@@ -25,58 +12,32 @@ typedef struct outcome {
   int unsolved;
 } outcome;
 
-static void touch(void *context, dGeomID a, dGeomID b) {
-  wall *w = context;
-  join_contacts(w->world, w->joints, a, b, 0.5);
-}
-
 /* A wall of cubes in rows of ROWS, ROWS - 1, .. 1. */
-static void open_wall(wall *w, double mass, double L, double softness) {
-  ode_mlcp_options options;
-  int n = 0;
-  ode_mlcp_default_options(&options);
+static outcome run(double mass, double L, double h, double softness) {
+  outcome out = {0};
+  double height[PILE_MOST];
+  ode_mlcp_options options = default_options();
   options.softness = softness;
   options.budget = INFINITY; // the last digit is to be found
-  *w = (wall){.world = dWorldCreate(), .L = L};
-  w->space = dHashSpaceCreate(0);
-  w->joints = dJointGroupCreate(0);
-  dWorldSetGravity(w->world, 0, 0, -9.81);
-  dCreatePlane(w->space, 0, 0, 1, 0);
+  pile wall = pile_open(create_world(9.81, &options), 0.5);
+  dCreatePlane(wall.space, 0, 0, 1, 0);
   for (int row = 0; row < ROWS; row++)
-    for (int i = 0; i < ROWS - row; i++, n++) {
-      w->bodies[n] = create_box(w->world, w->space, mass, L, L, L);
-      w->height[n] = L * (row + 0.5);
-      dBodySetPosition(w->bodies[n], 1.05 * L * (i + 0.5 * row), 0,
-                       w->height[n]);
+    for (int i = 0; i < ROWS - row; i++) {
+      height[wall.n_bodies] = L * (row + 0.5);
+      pile_box(&wall, mass, 1.05 * L * (i + 0.5 * row), 0, L * (row + 0.5), L,
+               L, L);
     }
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(w->world, &options), ODE_MLCP_OK);
-}
-
-static void close_wall(wall *w) {
-  dJointGroupDestroy(w->joints);
-  dSpaceDestroy(w->space);
-  dWorldDestroy(w->world);
-}
-
-static outcome run(double mass, double L, double h, double softness) {
-  wall w;
-  outcome out = {0};
-  open_wall(&w, mass, L, softness);
   for (int i = 0; i < 60; i++) {
-    ode_mlcp_report report;
-    dSpaceCollide(w.space, &w, touch);
-    CU_ASSERT_EQUAL_FATAL(dWorldStep(w.world, h), 1);
-    ode_mlcp_last_report(w.world, &report);
-    dJointGroupEmpty(w.joints);
+    ode_mlcp_report report = pile_step(&wall, h);
     out.residual = fmax(out.residual, report.residual);
     out.given_way = fmax(out.given_way, report.given_way);
     out.factorisations += report.factorisations;
     out.unsolved += report.unsolved;
   }
-  for (int i = 0; i < N_BOXES; i++)
+  for (int i = 0; i < wall.n_bodies; i++)
     out.sunk =
-        fmax(out.sunk, fabs(w.height[i] - dBodyGetPosition(w.bodies[i])[2]));
-  close_wall(&w);
+        fmax(out.sunk, fabs(height[i] - dBodyGetPosition(wall.body[i])[2]));
+  pile_close(&wall);
   return out;
 }
 
@@ -115,27 +76,10 @@ static void test_depth_follows_the_share(void) {
   CU_ASSERT(little.factorisations <= none.factorisations);
 }
 
-static void test_setting_is_checked(void) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  CU_ASSERT_EQUAL(options.softness, 0);
-  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "softness", "1e-4", NULL, 0),
-                  ODE_MLCP_OK);
-  CU_ASSERT_EQUAL(options.softness, 1e-4);
-  CU_ASSERT_NOT_EQUAL(ode_mlcp_set_option(&options, "softness", "1", NULL, 0),
-                      ODE_MLCP_OK);
-  CU_ASSERT_NOT_EQUAL(
-      ode_mlcp_set_option(&options, "softness", "-1e-9", NULL, 0), ODE_MLCP_OK);
-}
-
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"walls sink by what is reported", test_walls_sink_by_what_is_reported},
       {"depth follows the share", test_depth_follows_the_share},
-      {"the setting is checked", test_setting_is_checked},
       CU_TEST_INFO_NULL};
-  int result = run_tests("step softness", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("step softness", tests);
 }

@@ -1,13 +1,12 @@
 /* A world's own contacts: before they touch, found again, gone after a step. */
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "host_rounding.h"
-#include "stepper/process.h"
 #include "collision_scene.h"
 #include "failing_memory.h"
+#include "host_rounding.h"
 #include "step_testing.h"
+#include "stepper/process.h"
 
 static dGeomID ground, other;
 
@@ -19,13 +18,6 @@ static void create(scene *s, const ode_mlcp_options *options) {
   other = NULL;
   s->surface.parameters.mode = dContactApprox1;
   s->surface.parameters.mu = 0.5;
-}
-
-static char last_message[400];
-
-static void keep_message(int number, const char *format, va_list arguments) {
-  (void)number;
-  vsnprintf(last_message, sizeof last_message, format, arguments);
 }
 
 static dBodyID add_box(scene *s, double x, double y, double z) {
@@ -123,8 +115,7 @@ static void test_failed_step_leaves_nothing(void) {
               {bad_mu, "mu is nan"},
               {no_gap, "ray"},
               {other_world, "another world"}};
-  dMessageFunction *previous = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("");
   for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
     scene s;
     create(&s, NULL);
@@ -140,7 +131,7 @@ static void test_failed_step_leaves_nothing(void) {
     CU_ASSERT_EQUAL(report.taken, 0);
     CU_ASSERT_EQUAL(hash_bodies(&box, 1), before);
     CU_ASSERT_EQUAL(dBodyGetNumJoints(box), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(last_message, ways[i].named));
+    CU_ASSERT_PTR_NOT_NULL(strstr(last_heard, ways[i].named));
     dBodyID stranger = dGeomGetBody(ground);
     if (stranger != NULL) {
       dGeomDestroy(ground);
@@ -149,7 +140,6 @@ static void test_failed_step_leaves_nothing(void) {
     if (other != NULL) dGeomDestroy(other);
     scene_close(&s);
   }
-  dSetMessageHandler(previous);
 }
 
 /* The k-th allocation fails, for each k: so does the step, and it leaves all as
@@ -202,8 +192,7 @@ static void test_memory_runs_out(void) {
   failing_memory memory = {0};
   const memory_source failing = failing_memory_source(&memory);
   process_set_memory(&failing);
-  dMessageFunction *previous = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("");
   for (int k = 0; k < 12; k++) {
     ode_mlcp_options options;
     uint64_t undisturbed;
@@ -218,7 +207,6 @@ static void test_memory_runs_out(void) {
     CU_ASSERT(n > 20 && n < 5000);
   }
   CU_ASSERT_EQUAL(memory.bytes_held, 0);
-  dSetMessageHandler(previous);
   process_set_memory(before);
 }
 
@@ -513,9 +501,7 @@ static double energy_after_a_column_hit(ode_mlcp_scheme scheme, double radius,
                                         double density, double h) {
   enum { N = 5 };
   scene s;
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   create(&s, &options);
   dWorldSetGravity(s.world, 0, 0, 0);
   s.surface.parameters.mode = dContactApprox1 | dContactBounce;
@@ -565,8 +551,7 @@ static void test_what_others_push_bounces(void) {
 /* The host's hash space ends a program where a geom is 2^31 cells away. */
 static void test_far_bodies_are_refused_by_name(void) {
   static const double far[] = {1e10, -1e10, 1e12};
-  dMessageFunction *previous = dGetMessageHandler();
-  dSetMessageHandler(keep_message);
+  listen_to_host("");
   for (int k = 0; k < 6; k++) {
     scene s;
     bool hashed = k < 3;
@@ -574,21 +559,19 @@ static void test_far_bodies_are_refused_by_name(void) {
     dBodyID near = add_box(&s, 0, 0, 0.5), lost = add_box(&s, 3, 0, 0.5);
     char name[40];
     snprintf(name, sizeof name, "body %lu at", dBodyGetSerial(lost));
-    last_message[0] = '\0';
+    last_heard[0] = '\0';
     dBodySetLinearVel(near, 1, 0, 0);
     dBodySetPosition(lost, far[k % 3], 0, 0.5);
     CU_ASSERT_EQUAL(dWorldStep(s.world, 0.01) != 0, !hashed);
-    CU_ASSERT_EQUAL(strstr(last_message, name) != NULL, hashed);
+    CU_ASSERT_EQUAL(strstr(last_heard, name) != NULL, hashed);
     CU_ASSERT_EQUAL(dBodyGetPosition(near)[0] > 0, !hashed);
     dBodySetPosition(lost, host_is_single() ? 1e7 : 1e9, 0, 0.5);
     CU_ASSERT(dWorldStep(s.world, 0.01));
     scene_close(&s);
   }
-  dSetMessageHandler(previous);
 }
 
 int main(void) {
-  dInitODE2(0);
   static const CU_TestInfo tests[] = {
       {"contacts of a step can be asked for",
        test_contacts_of_a_step_can_be_asked_for},
@@ -607,7 +590,5 @@ int main(void) {
       {"what others push bounces", test_what_others_push_bounces},
       {"far bodies are refused by name", test_far_bodies_are_refused_by_name},
       CU_TEST_INFO_NULL};
-  int status = run_tests("step source", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step source", tests);
 }

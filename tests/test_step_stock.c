@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "host_rounding.h"
+#include "host_testing.h"
 #include "ode_mlcp.h"
-#include "testing.h"
 
 enum { MAX_BODIES = 16, MAX_JOINTS = 16 };
 
@@ -46,8 +46,7 @@ static void create(scene *s, build_scene *build, bool ours) {
   /* what a host in single precision has unless it is told is 1e-5, which only stock
    * takes as it stands */
   dWorldSetCFM(s->world, 1e-10);
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.margin = 0; /* stops only once they are overshot, as stock has them */
   options.max_correction = INFINITY; /* stock's way to correct positions */
   if (ours) CU_ASSERT_EQUAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
@@ -472,12 +471,9 @@ static void test_auto_disable(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"bodies alone", test_bodies_alone},   {"joints", test_joints},
       {"stops are met", test_stops_are_met}, {"contacts", test_contacts},
       {"auto-disable", test_auto_disable},   CU_TEST_INFO_NULL};
-  int status = run_tests("step against stock", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step against stock", tests);
 }

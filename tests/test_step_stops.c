@@ -257,25 +257,15 @@ static const int SECOND_ORDER[] = {
     ODE_MLCP_SCHEME_GAP, ODE_MLCP_SCHEME_TRAPEZOID_1, ODE_MLCP_SCHEME_TRAPEZOID,
     ODE_MLCP_SCHEME_CONSERVING};
 
-static dBodyID create_card(dWorldID world, double mass, double x, double y,
-                           double z) {
-  dBodyID body = dBodyCreate(world);
-  dMass box;
-  dMassSetBoxTotal(&box, mass, x, y, z);
-  dBodySetMass(body, &box);
-  return body;
-}
-
 /* A steady torque drives one or both axes of a universal joint onto their stops,
  * at times that differ. What meets its stop without a bounce stays there. */
 static void drive_onto_stops(int scheme, double size, double step, bool both) {
   const double STOP = 0.5, mass = size * size;
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   dWorldID world = create_world(0, &options);
   dWorldSetCFM(world, 0);
-  dBodyID body = create_card(world, mass, 0.2 * size, 0.3 * size, 0.8 * size);
+  dBodyID body =
+      create_box(world, NULL, mass, 0.2 * size, 0.3 * size, 0.8 * size);
   dBodySetPosition(body, 0, 0, -0.4 * size);
   dJointID joint = dJointCreateUniversal(world, 0);
   dJointAttach(joint, body, NULL);
@@ -322,11 +312,9 @@ static void test_second_order_rests_at_stops(void) {
 static void fall_to_stop(int scheme, double size, double step, double stop,
                          double bounce, bool alone) {
   const double GRAVITY = 9.81, mass = 50 * size * size * size;
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   dWorldID world = create_world(GRAVITY, &options);
-  dBodyID body = create_card(world, mass, 0.1 * size, size, size);
+  dBodyID body = create_box(world, NULL, mass, 0.1 * size, size, size);
   double high = size / 2, turning = -0.15 * sqrt(GRAVITY / size);
   dBodySetPosition(body, 0, 0, high);
   dJointID joint = joint_hinge(world, body, NULL, 0, 0, 0, 0, -1, 0);
@@ -375,7 +363,6 @@ static void test_stops_near_half_a_turn(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   static const CU_TestInfo tests[] = {
       {"no stop is overshot", test_no_stop_is_overshot},
       {"stops bounce", test_stops_bounce},
@@ -385,7 +372,5 @@ int main(void) {
       {"second order rests at stops", test_second_order_rests_at_stops},
       {"stops near half a turn", test_stops_near_half_a_turn},
       CU_TEST_INFO_NULL};
-  int status = run_tests("step stops", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("step stops", tests);
 }

@@ -125,18 +125,14 @@ static void test_swinging_ropes(void) {
   for (int i = 0; i < N_SCHEMES; i++) {
     /* whose ropes gain energy where a step resolves them */
     if (SCHEMES[i] == ODE_MLCP_SCHEME_GAP) continue;
-    ode_mlcp_options options;
-    ode_mlcp_default_options(&options);
-    options.scheme = SCHEMES[i];
+    ode_mlcp_options options = options_under(SCHEMES[i]);
     swing_ropes(&options);
   }
 }
 
 static void swing(int scheme, double h, double end[3]) {
   const double L = 5, angle = 1, seconds = 6;
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
-  options.scheme = scheme;
+  ode_mlcp_options options = options_under(scheme);
   chain c = hang_rope(&options, 10, L, 0.1, 400, angle, false);
   for (int k = 0; k < (int)(seconds / h + 0.5); k++)
     CU_ASSERT_FATAL(dWorldStep(c.world, h) != 0);
@@ -243,14 +239,11 @@ static void test_hanging_net_is_linear(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"swinging ropes hold and gain nothing", test_swinging_ropes},
       {"a heavy rope swings on", test_swing_is_kept},
       {"taut bridges hold", test_taut_bridges},
       {"a hanging net is a linear system", test_hanging_net_is_linear},
       CU_TEST_INFO_NULL};
-  int result = run_tests("step taut", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("step taut", tests);
 }

@@ -4,11 +4,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host_testing.h"
 #include "scheme_scene.h"
 
 /* --- threads --------------------------------------------------------------------- */
@@ -28,16 +28,8 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   return create(thread, attributes, start, argument);
 }
 
-static char last_line[200];
-
-static void hear(int number, const char *format, va_list arguments) {
-  (void)number;
-  vsnprintf(last_line, sizeof last_line, format, arguments);
-}
-
 static void set_threads(dWorldID world, int threads) {
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   options.threads = threads;
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options), ODE_MLCP_OK);
 }
@@ -47,10 +39,10 @@ static void set_threads(dWorldID world, int threads) {
 static void test_threads_that_cannot_be_had(void) {
   dWorldID world = dWorldCreate();
   dBodyCreate(world);
-  last_line[0] = '\0';
+  listen_to_host("");
   most_threads = n_threads + 2;
   set_threads(world, 4);
-  CU_ASSERT_PTR_NOT_NULL(strstr(last_line, "no 4 threads to be had"));
+  CU_ASSERT_PTR_NOT_NULL(strstr(last_heard, "no 4 threads to be had"));
   CU_ASSERT_EQUAL(dWorldStep(world, 0.01), 1);
 
   most_threads = 1000;
@@ -144,9 +136,5 @@ int main(void) {
   dSetAllocHandler(allocate);
   dSetReallocHandler(reallocate);
   dSetFreeHandler(release);
-  dInitODE2(0);
-  dSetMessageHandler(hear);
-  int failed = run_tests("stepper: from attaching to the end", tests);
-  dCloseODE();
-  return failed;
+  return run_host_tests("stepper: from attaching to the end", tests);
 }

@@ -100,13 +100,10 @@ int main(void) {
   /* a second or two; sanitizers take ten times that */
   const struct rlimit limit = {60, 60};
   setrlimit(RLIMIT_CPU, &limit);
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"what hangs on a body", test_what_hangs_on_a_body},
       {"joints that stay", test_joints_that_stay},
       {"plates on tiles", test_plates_on_tiles},
       CU_TEST_INFO_NULL};
-  int result = run_tests("world growth", tests);
-  dCloseODE();
-  return result;
+  return run_host_tests("world growth", tests);
 }

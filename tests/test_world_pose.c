@@ -81,12 +81,9 @@ static void test_turns_by_hand(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   static const CU_TestInfo tests[] = {
       {"the host's step leads there", test_the_hosts_step_leads_there},
       {"turns by hand", test_turns_by_hand},
       CU_TEST_INFO_NULL};
-  int status = run_tests("poses", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("poses", tests);
 }

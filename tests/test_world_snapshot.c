@@ -76,15 +76,13 @@ static void destroy_tangle(tangle *t) {
 }
 
 static uint64_t hash_tangle(const tangle *t) {
-  uint64_t hash = hash_bodies(t->body, BODIES);
+  hash of = hash_of_bodies(t->body, BODIES);
   for (int b = 0; b < BODIES; b++) {
     dReal box[6];
     dGeomGetAABB(t->geom[b], box);
-    const unsigned char *bytes = (const unsigned char *)box;
-    for (size_t i = 0; i < sizeof box; i++)
-      hash = (hash ^ bytes[i]) * 1099511628211u;
+    hash_bytes(&of, box, sizeof box);
   }
-  return hash;
+  return of.value;
 }
 
 static world_settings settings_of(tangle *t) {
@@ -290,8 +288,7 @@ static const double CORNER[4][2] = {{-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
 
 static ode_mlcp_options options_of(const char *scheme) {
   char message[200];
-  ode_mlcp_options options;
-  ode_mlcp_default_options(&options);
+  ode_mlcp_options options = default_options();
   CU_ASSERT_EQUAL_FATAL(
       ode_mlcp_set_option(&options, "scheme", scheme, message, sizeof message),
       ODE_MLCP_OK);
@@ -373,7 +370,6 @@ static void test_coincident_contacts_are_one(void) {
 }
 
 int main(void) {
-  dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"other poses leave no trace", test_other_poses_leave_no_trace},
       {"both readings are one", test_both_readings_are_one},
@@ -382,7 +378,5 @@ int main(void) {
       {"told contacts are one point", test_told_contacts_are_one_point},
       {"coincident contacts are one", test_coincident_contacts_are_one},
       CU_TEST_INFO_NULL};
-  int status = run_tests("world snapshots", tests);
-  dCloseODE();
-  return status;
+  return run_host_tests("world snapshots", tests);
 }
