@@ -19,7 +19,6 @@ static void pull(void *context, dBodyID body, const ode_mlcp_body_state *state,
 static dWorldID slow_world(dBodyID *ball) {
   ode_mlcp_options options = options_under(ODE_MLCP_SCHEME_ST);
   ode_mlcp_force *force;
-
   dWorldID world = create_world(9.81, &options);
   *ball = create_ball(world, 1, 0.5);
   joint_ball(world, *ball, NULL, 1, 0, 0);
