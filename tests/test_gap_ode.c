@@ -423,10 +423,12 @@ static void test_ellipsoid_in_a_valley(void) {
 static void test_trees_find_in_order(void) {
   enum { COUNT = 500 };
   gap_tree tree = {0};
-  double(*boxes)[6] = gap_tree_boxes(&tree, &memory_from_malloc, COUNT);
+  memory_pool pool;
   int32_t found_there[COUNT];
   oracle_seed(11);
-  CU_ASSERT_PTR_NOT_NULL_FATAL(boxes);
+  memory_pool_open(&pool, &memory_from_malloc);
+  CU_ASSERT_FATAL(gap_tree_reserve(&tree, &pool, COUNT));
+  double(*boxes)[6] = tree.boxes;
   for (int i = 0; i < COUNT; i++)
     for (int k = 0; k < 3; k++) {
       boxes[i][k] = oracle_uniform(-1, 1);
@@ -444,7 +446,7 @@ static void test_trees_find_in_order(void) {
     if (meets) CU_ASSERT(next < n && found_there[next++] == i);
   }
   CU_ASSERT_EQUAL(next, n);
-  gap_tree_release(&tree, &memory_from_malloc);
+  memory_pool_release(&pool);
 }
 
 /* Last of all tests: the host forgets classes when it is closed. */
@@ -763,7 +765,7 @@ static void triangle_shape(const rock *of, dGeomID placed, int number,
 static double least_of_pairs(const rock rocks[2], const dGeomID placed[2]) {
   memory_pool pool;
   memory_pool_open(&pool, &memory_from_malloc);
-  gap_scratch scratch = {.source = &pool.source};
+  gap_scratch scratch = {.pool = &pool};
   double least = INFINITY;
   for (int i = 0; i < rocks[0].n_triangles; i++) {
     gap_shape one, other;

@@ -54,7 +54,7 @@ static inline void oracle_rotation(double R[9]) {
 /* ---- shapes ---- */
 
 /* an octahedron of no regularity */
-static inline void oracle_make_hull(gap_hull *hull) {
+static inline void oracle_make_hull(gap_hull *hull, memory_pool *pool) {
   static const double points[] = {0.9, 0,   0.1,  -0.8, 0.1, 0,
                                   0,   1.1, 0,    0.1,  -1,  0.05,
                                   0,   0,   -0.7, 0.1,  0,   0.8};
@@ -62,7 +62,7 @@ static inline void oracle_make_hull(gap_hull *hull) {
                                       5, 3, 3, 0, 5, 3, 2, 0, 4, 3, 1,
                                       2, 4, 3, 3, 1, 4, 3, 0, 3, 4};
   const char *fault = NULL;
-  gap_hull_make(hull, &memory_from_malloc, points, 6, polygons, 8, &fault);
+  gap_hull_make(hull, pool, points, 6, polygons, 8, &fault);
 }
 
 static inline void oracle_shape(gap_kind kind, double size,

@@ -20,7 +20,7 @@ static const char *const kind_names[KINDS] = {"sphere",   "box",      "capsule",
 
 static gap_hull hull;
 static memory_pool pool;
-static gap_scratch scratch = {.source = &pool.source};
+static gap_scratch scratch = {.pool = &pool};
 
 static bool is_flat(gap_kind kind) {
   return kind != GAP_CYLINDER && kind != GAP_ELLIPSOID;
@@ -38,8 +38,12 @@ static bool is_round_line(gap_kind kind) {
 }
 
 static double shape_reach(const gap_shape *s) {
+  double reach = 0;
   switch (s->kind) {
-    case GAP_CONVEX: return s->hull->reach;
+    case GAP_CONVEX:
+      for (int i = 0; i < s->hull->topology.n_corners; i++)
+        reach = fmax(reach, vec3_length(s->hull->points[i]));
+      return reach;
     case GAP_TRIANGLE:
       return fmax(vec3_length(s->corners[0]),
                   fmax(vec3_length(s->corners[1]), vec3_length(s->corners[2])));
@@ -255,8 +259,8 @@ static void make_drum(gap_hull *drum, double grain) {
     const unsigned face[5] = {4, i, next, far + next, far + i};
     memcpy(side + 5 * i, face, sizeof face);
   }
-  CU_ASSERT_FATAL(gap_hull_make(drum, &memory_from_malloc, points[0],
-                                2 * AROUND, polygons, AROUND + 2, &fault) == 0);
+  CU_ASSERT_FATAL(gap_hull_make(drum, &pool, points[0], 2 * AROUND, polygons,
+                                AROUND + 2, &fault));
 }
 
 static void test_round_hulls(void) {
@@ -264,7 +268,7 @@ static void test_round_hulls(void) {
   static const gap_kind others[] = {GAP_CONVEX, GAP_BOX, GAP_SPHERE,
                                     GAP_TRIANGLE};
   for (int typed = 0; typed < 2; typed++) {
-    gap_hull drum;
+    gap_hull drum = {.memory = NULL};
     oracle_seed((uint64_t)typed + 70);
     make_drum(&drum, typed ? 1e-3 : 0);
     for (int k = 0; k < 4; k++) {
@@ -291,7 +295,6 @@ static void test_round_hulls(void) {
                         .hull = &drum};
     CU_ASSERT_EQUAL(
         gap_pair(&scratch, &stands, &floor, 0.01, 0, found, GAP_PAIR_ROOM), 24);
-    gap_hull_release(&drum, &memory_from_malloc);
   }
 }
 
@@ -302,11 +305,11 @@ static void test_thin_hulls(void) {
                                       4, 0, 4, 5, 1, 4, 2, 3, 7, 6,
                                       4, 0, 2, 6, 4, 4, 1, 5, 7, 3};
   const char *fault;
+  gap_hull hulls[2] = {{.memory = NULL}};
   double most = 0;
   oracle_seed(8);
   for (int i = 0; i < 16 * poses; i++) {
     gap_shape box[2], convex[2];
-    gap_hull hulls[2];
     gap_contact of_boxes, of_hulls;
     double points[8][3], thin = pow(10, oracle_uniform(-5, -3));
     for (int side = 0; side < 2; side++) {
@@ -315,8 +318,8 @@ static void test_thin_hulls(void) {
       for (int k = 0; k < 24; k++)
         points[k / 3][k % 3] =
             ((k / 3 >> (2 - k % 3)) & 1 ? 0.5 : -0.5) * box[side].size[k % 3];
-      CU_ASSERT_FATAL(gap_hull_make(&hulls[side], &memory_from_malloc,
-                                    points[0], 8, polygons, 6, &fault) == 0);
+      CU_ASSERT_FATAL(gap_hull_make(&hulls[side], &pool, points[0], 8, polygons,
+                                    6, &fault));
     }
     parallel_pose(&box[0], &box[1]);
     move_to_gap(&box[0], &box[1], -thin * pow(10, oracle_uniform(-6, -0.5)));
@@ -328,8 +331,6 @@ static void test_thin_hulls(void) {
     gap_pair(&scratch, &box[0], &box[1], INFINITY, 0, &of_boxes, 1);
     gap_pair(&scratch, &convex[0], &convex[1], INFINITY, 0, &of_hulls, 1);
     most = fmax(most, of_boxes.gap - of_hulls.gap);
-    for (int side = 0; side < 2; side++)
-      gap_hull_release(&hulls[side], &memory_from_malloc);
   }
   CU_ASSERT(most < 1e-13);
 }
@@ -500,11 +501,10 @@ static void test_faces_that_are_cut(void) {
     *side++ = 4;
     for (int k = 0; k < 4; k++) *side++ = (unsigned)corner[k];
   }
-  gap_hull cut;
+  gap_hull cut = {.memory = NULL};
   const char *fault;
-  CU_ASSERT_EQUAL_FATAL(gap_hull_make(&cut, &memory_from_malloc, points, N,
-                                      polygons, FACES, &fault),
-                        0);
+  CU_ASSERT_FATAL(
+      gap_hull_make(&cut, &pool, points, N, polygons, FACES, &fault));
   for (int i = 0; i < 200; i++) {
     gap_shape shape[2], floor;
     gap_contact contacts[2][GAP_PAIR_ROOM];
@@ -534,7 +534,6 @@ static void test_faces_that_are_cut(void) {
       CU_ASSERT(least < 1e-12);
     }
   }
-  gap_hull_release(&cut, &memory_from_malloc);
 }
 
 /* One shape and the half-space: its lowest point by the oracle's support. */
@@ -785,7 +784,7 @@ static void test_topology_fits_the_corners(void) {
 
 int main(void) {
   memory_pool_open(&pool, &memory_from_malloc);
-  oracle_make_hull(&hull);
+  oracle_make_hull(&hull, &pool);
   const char *wanted = getenv("GAP_TEST_POSES");
   poses = wanted != NULL ? atoi(wanted) : test_rounds(100);
   const CU_TestInfo tests[] = {
@@ -814,6 +813,5 @@ int main(void) {
       CU_TEST_INFO_NULL};
   int result = run_tests("gap_pair", tests);
   memory_pool_release(&pool);
-  gap_hull_release(&hull, &memory_from_malloc);
   return result;
 }

@@ -102,13 +102,12 @@ enum { GAP_NEAREST_ROOM = 32 };
 /** The most contacts one pair of convex shapes gives. */
 enum { GAP_PAIR_ROOM = 64 };
 
-/** Memory kept between queries; one a thread. Starts as {.source = source},
- *  a pool. */
+/** Memory kept between queries; one a thread. Starts as {.pool = pool}, whose it is. */
 typedef struct gap_scratch {
-  const memory_source *source;
-  memory_block corners[2]; /* of convex shapes, turned into the world */
-  memory_block contacts;   /* of a pair */
-  memory_block polytope;   /* of gap_expand() */
+  memory_pool *pool;
+  double (*corners[2])[3];       /* of convex shapes, turned into the world */
+  gap_contact *contacts;         /* [GAP_PAIR_ROOM] of a pair */
+  struct gap_polytope *polytope; /* of gap_expand() */
 } gap_scratch;
 
 /** NULL, or why a shape cannot be used; `*status` gets the code. */

@@ -8,7 +8,7 @@ gap_context *gap_context_create(const memory_source *source) {
   gap_context *context = memory_allocate_zero(source, sizeof *context);
   if (context == NULL) return NULL;
   memory_pool_open(&context->pool, source);
-  context->source = context->scratch.source = &context->pool.source;
+  context->scratch.pool = &context->pool;
   return context;
 }
 

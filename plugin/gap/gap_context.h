@@ -9,16 +9,6 @@
 
 enum { GAP_HULL_SLOTS = 64, GAP_TREE_SLOTS = 16, GAP_ERROR_ROOM = 256 };
 
-/* A hull and the arrays it was made of, to see whether they have changed. */
-typedef struct gap_hull_slot {
-  const dReal *points;
-  const unsigned *polygons;
-  unsigned n_points, n_polygons;
-  memory_block copy; /* of the polygons */
-  size_t copied;     /* numbers in it */
-  gap_hull hull;
-} gap_hull_slot;
-
 typedef struct gap_tree_slot {
   dTriMeshDataID data;
   gap_tree tree;
@@ -28,14 +18,16 @@ typedef struct gap_tree_slot {
  *  thread. */
 typedef struct gap_context {
   memory_pool pool;
-  const memory_source *source; /* the pool's */
   gap_scratch scratch;
-  gap_hull_slot hulls[2][GAP_HULL_SLOTS]; /* by side, so that a pair has both */
+  gap_hull hulls[2][GAP_HULL_SLOTS]; /* by side, so that a pair has both */
   gap_tree_slot trees[GAP_TREE_SLOTS];
   gap_tree region; /* of the triangles of one mesh that are near another */
-  memory_block triangles[2], contacts, found, around, near[2];
-  memory_block points;     /* of a hull that is being made */
-  memory_block found_here; /* by gap_collide() and gap_sweep() */
+  gap_triangle *triangles[2];
+  gap_contact *contacts;
+  gap_near *near[2];
+  int32_t *found, *around;
+  double *points;          /* of a hull that is being made */
+  gap_contact *found_here; /* by gap_collide() and gap_sweep() */
   char error[GAP_ERROR_ROOM];
   double compared; /* pairs of convex pieces, so far */
   double

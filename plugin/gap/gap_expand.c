@@ -159,8 +159,8 @@ static double expand(polytope *grown, double scale, double close_enough,
 }
 
 struct gap_polytope *gap_expand_room(gap_scratch *scratch) {
-  return memory_block_reserve(&scratch->polytope, scratch->source, 1,
-                              sizeof(polytope));
+  (void)POOL_RESERVE(scratch->pool, scratch->polytope, 1);
+  return scratch->polytope;
 }
 
 double gap_expand(const gap_core *a, const gap_core *b, double scale,

@@ -72,77 +72,47 @@ void gap_geom_place(dGeomID geom, gap_geom *placed) {
 
 /* ---- shapes ---- */
 
-static size_t polygon_numbers(const unsigned polygons[], unsigned n_polygons) {
-  size_t count = 0;
-  for (unsigned i = 0; i < n_polygons; i++) count += polygons[count] + 1;
-  return count;
-}
-
-static bool same_points(const double kept[][3], const dReal points[],
-                        unsigned n_points) {
-  for (unsigned i = 0; i < n_points; i++)
-    for (unsigned k = 0; k < 3; k++)
-      if (kept[i][k] != points[3 * i + k]) return false;
+/* True if a hull was made of these; polygons are read as far as they are its faces. */
+static bool is_made_of(const gap_hull *hull, const dReal points[],
+                       unsigned n_points, const unsigned polygons[],
+                       unsigned n_polygons) {
+  const gap_topology *of = &hull->topology;
+  if (hull->points == NULL || points == NULL || polygons == NULL ||
+      n_points != (unsigned)of->n_corners ||
+      n_polygons != (unsigned)of->n_faces)
+    return false;
+  for (unsigned i = 0; i < 3 * n_points; i++)
+    if (hull->points[i / 3][i % 3] != points[i]) return false;
+  for (unsigned f = 0; f < n_polygons; f++) {
+    const int start = of->face_start[f], end = of->face_start[f + 1];
+    if (*polygons++ != (unsigned)(end - start)) return false;
+    for (int i = start; i < end; i++)
+      if (*polygons++ != (unsigned)of->face_corners[i]) return false;
+  }
   return true;
 }
 
-static bool hull_is_current(const gap_hull_slot *slot, const dReal points[],
-                            unsigned n_points, const unsigned polygons[],
-                            unsigned n_polygons) {
-  return slot->points == points && slot->polygons == polygons &&
-         slot->n_points == n_points && slot->n_polygons == n_polygons &&
-         same_points(slot->hull.points, points, n_points) &&
-         memcmp(slot->copy.data, polygons, slot->copied * sizeof *polygons) ==
-             0;
-}
-
-static int make_hull(gap_context *context, const gap_geom *placed,
-                     gap_hull_slot *slot, const dReal points[],
-                     unsigned n_points, const unsigned polygons[],
-                     unsigned n_polygons) {
-  const char *fault = NULL;
-  slot->points = NULL;
-  gap_hull_release(&slot->hull, context->source);
-  double *numbers = memory_block_reserve(&context->points, context->source,
-                                         3 * (size_t)n_points, sizeof *numbers);
-  if (numbers == NULL)
-    return gap_context_fail(context, placed->named, GAP_NO_MEMORY, NULL);
-  real_read(numbers, points, 3 * (int)n_points);
-  if (gap_hull_make(&slot->hull, context->source, numbers, n_points, polygons,
-                    n_polygons, &fault) != 0)
-    return gap_context_fail(context, placed->named,
-                            fault == NULL ? GAP_NO_MEMORY : GAP_BAD_HULL,
-                            fault);
-
-  // only polygons that were found good may be measured
-  slot->copied = polygon_numbers(polygons, n_polygons);
-  void *copy = memory_block_reserve(&slot->copy, context->source, slot->copied,
-                                    sizeof *polygons);
-  if (copy == NULL)
-    return gap_context_fail(context, placed->named, GAP_NO_MEMORY, NULL);
-  memcpy(copy, polygons, slot->copied * sizeof *polygons);
-  slot->points = points;
-  slot->polygons = polygons;
-  slot->n_points = n_points;
-  slot->n_polygons = n_polygons;
-  return GAP_OK;
-}
-
 static int find_hull(gap_context *context, const gap_geom *placed, int side,
-                     const gap_hull **hull) {
+                     const gap_hull **found) {
   const dReal *planes, *points;
   const unsigned *polygons;
   unsigned n_planes, n_points;
+  const char *fault = NULL;
   dGeomGetConvex(placed->geom, &planes, &n_planes, &points, &n_points,
                  &polygons);
-
   uint64_t key = (uintptr_t)points >> 4;
-  gap_hull_slot *slot = &context->hulls[side][key * 0x9E3779B97F4A7C15u >> 58];
-  *hull = &slot->hull;
-  if (points != NULL && polygons != NULL &&
-      hull_is_current(slot, points, n_points, polygons, n_planes))
-    return GAP_OK;
-  return make_hull(context, placed, slot, points, n_points, polygons, n_planes);
+  gap_hull *hull = &context->hulls[side][key * 0x9E3779B97F4A7C15u >> 58];
+  *found = hull;
+  if (is_made_of(hull, points, n_points, polygons, n_planes)) return GAP_OK;
+  hull->points = NULL;
+  if (POOL_RESERVE(&context->pool, context->points, 3 * (size_t)n_points)) {
+    real_read(context->points, points, 3 * (int)n_points);
+    if (gap_hull_make(hull, &context->pool, context->points, n_points, polygons,
+                      n_planes, &fault))
+      return GAP_OK;
+  }
+  return gap_context_fail(context, placed->named,
+                          fault == NULL ? GAP_NO_MEMORY : GAP_BAD_HULL, fault);
 }
 
 static void read_plane(const gap_geom *placed, gap_shape *shape) {

@@ -18,7 +18,6 @@ static const double flatness_tolerance = 1e-9;
 typedef struct builder {
   int (*edges)[4];
   int *face_start, *face_corners;
-  int *edge_uses; /* how many faces an edge has so far */
   double (*points)[3], (*normals)[3];
   int n_edges, n_points, n_faces;
 } builder;
@@ -47,23 +46,21 @@ static void *take(char **at, size_t count, size_t size) {
 }
 
 /* One block for everything; doubles first, so that all is aligned. */
-static int reserve(gap_hull *hull, builder *build, const memory_source *source,
-                   size_t n_points, size_t n_faces, size_t n_sides) {
+static bool reserve(gap_hull *hull, builder *build, memory_pool *pool,
+                    size_t n_points, size_t n_faces, size_t n_sides) {
   size_t size = (n_points + n_faces) * 3 * sizeof(double) +
-                (n_sides * 6 + n_faces + 1) * sizeof(int);
-  char *at = memory_block_reserve(&hull->block, source, size, 1);
-  if (at == NULL) return -1;
-
+                (n_sides * 5 + n_faces + 1) * sizeof(int);
+  if (!POOL_RESERVE(pool, hull->memory, size)) return false;
+  char *at = hull->memory;
   build->points = take(&at, n_points, 3 * sizeof(double));
   build->normals = take(&at, n_faces, 3 * sizeof(double));
   build->edges = take(&at, n_sides, 4 * sizeof(int));
-  build->edge_uses = take(&at, n_sides, sizeof(int));
   build->face_corners = take(&at, n_sides, sizeof(int));
   build->face_start = take(&at, n_faces + 1, sizeof(int));
   build->n_points = (int)n_points;
   build->n_faces = (int)n_faces;
   build->n_edges = 0;
-  return 0;
+  return true;
 }
 
 /* One more face at the edge between two corners, which is made when it is new; false
@@ -76,13 +73,14 @@ static bool use_edge(builder *build, int from, int to, int wing) {
         (edge[0] == to && edge[1] == from))
       break;
   }
-  if (e == build->n_edges) {
+  int *edge = build->edges[e];
+  if (e < build->n_edges) {
+    if (edge[3] >= 0) return false;
+    edge[3] = wing;
+  } else {
     build->n_edges++;
-    memcpy(build->edges[e], (int[]){from, to, -1, -1}, sizeof build->edges[e]);
-    build->edge_uses[e] = 0;
+    memcpy(edge, (int[]){from, to, wing, -1}, sizeof build->edges[e]);
   }
-  if (build->edge_uses[e] == 2) return false;
-  build->edges[e][2 + build->edge_uses[e]++] = wing;
   return true;
 }
 
@@ -103,7 +101,7 @@ static const char *fill_faces(builder *build, const unsigned polygons[]) {
   }
   build->face_start[build->n_faces] = side;
   for (int e = 0; e < build->n_edges; e++)
-    if (build->edge_uses[e] != 2) return "has an edge with only one face";
+    if (build->edges[e][3] < 0) return "has an edge with only one face";
   return NULL;
 }
 
@@ -122,11 +120,11 @@ static void area_vector(const builder *build, int face, double area[3]) {
 }
 
 static const char *fill_normals(builder *build, gap_hull *hull) {
-  const double reach = hull->reach;
-  double centre[3] = {0, 0, 0};
-  for (int i = 0; i < build->n_points; i++)
+  double centre[3] = {0, 0, 0}, reach = 0;
+  for (int i = 0; i < build->n_points; i++) {
+    reach = fmax(reach, vec3_length(build->points[i]));
     vec3_add_scaled(centre, 1.0 / build->n_points, build->points[i]);
-
+  }
   for (int f = 0; f < build->n_faces; f++) {
     double *normal = build->normals[f], arm[3];
     area_vector(build, f, normal);
@@ -163,40 +161,27 @@ static void describe(gap_hull *hull, const builder *build) {
   hull->normals = (const double(*)[3])build->normals;
 }
 
-int gap_hull_make(gap_hull *hull, const memory_source *source,
-                  const double points[], unsigned n_points,
-                  const unsigned polygons[], unsigned n_polygons,
-                  const char **fault) {
-  memset(hull, 0, sizeof *hull);
+bool gap_hull_make(gap_hull *hull, memory_pool *pool, const double points[],
+                   unsigned n_points, const unsigned polygons[],
+                   unsigned n_polygons, const char **fault) {
+  *hull = (gap_hull){.memory = hull->memory};
   if (points == NULL || polygons == NULL || n_points < 4 || n_polygons < 4)
-    return *fault = "has fewer than four corners or faces", -1;
+    return *fault = "has fewer than four corners or faces", false;
   if (n_points > INT32_MAX / 16 || n_polygons > INT32_MAX / 16)
-    return *fault = "has too many corners or faces", -1;
+    return *fault = "has too many corners or faces", false;
   if (!all_finite(points, (int)(3 * n_points)))
-    return *fault = "has a corner that is not finite", -1;
+    return *fault = "has a corner that is not finite", false;
 
   size_t n_sides;
-  *fault = count_polygons(polygons, n_polygons, n_points, &n_sides);
-  if (*fault != NULL) return -1;
-
   builder build;
-  if (reserve(hull, &build, source, n_points, n_polygons, n_sides) != 0)
-    return -1;
+  *fault = count_polygons(polygons, n_polygons, n_points, &n_sides);
+  if (*fault != NULL ||
+      !reserve(hull, &build, pool, n_points, n_polygons, n_sides))
+    return false;
   memcpy(build.points, points, n_points * 3 * sizeof(double));
-  for (unsigned i = 0; i < n_points; i++)
-    hull->reach = fmax(hull->reach, vec3_length(build.points[i]));
-
   *fault = fill_faces(&build, polygons);
   if (*fault == NULL) *fault = fill_normals(&build, hull);
-  if (*fault != NULL) {
-    gap_hull_release(hull, source);
-    return -1;
-  }
+  if (*fault != NULL) return false;
   describe(hull, &build);
-  return 0;
-}
-
-void gap_hull_release(gap_hull *hull, const memory_source *source) {
-  memory_block_release(&hull->block, source);
-  memset(hull, 0, sizeof *hull);
+  return true;
 }

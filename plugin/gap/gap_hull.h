@@ -20,28 +20,24 @@ typedef struct gap_hull {
   gap_topology topology;
   const double (*points)[3];  /* [n_corners] body coordinates */
   const double (*normals)[3]; /* [n_faces] unit, outward */
-  double reach;               /* largest distance of a corner to the origin */
   double
       thickness; /* least distance of a face and the corner furthest from it */
 
-  memory_block block; /* owns all arrays */
+  char *memory; /* of all arrays: of a pool */
 } gap_hull;
 
 /**
  * Make a hull of points and polygons as the host's convex geom has them.
  *
+ * @param hull     zeros, or made before of memory of the same pool.
  * @param points   3 x n_points.
  * @param polygons for each face its number of corners, then their numbers.
  * @param fault    out: NULL, or what is wrong with the shape.
- * @return 0; -1 where the shape is wrong (`*fault` says how) or memory runs
- *         out (`*fault` is NULL). The hull is then empty. Release with
- *         gap_hull_release().
+ * @return false where the shape is wrong (`*fault` says how) or memory runs
+ *         out (`*fault` is NULL). The hull has no points then.
  */
-int gap_hull_make(gap_hull *hull, const memory_source *source,
-                  const double points[], unsigned n_points,
-                  const unsigned polygons[], unsigned n_polygons,
-                  const char **fault);
-
-void gap_hull_release(gap_hull *hull, const memory_source *source);
+bool gap_hull_make(gap_hull *hull, memory_pool *pool, const double points[],
+                   unsigned n_points, const unsigned polygons[],
+                   unsigned n_polygons, const char **fault);
 
 #endif

@@ -131,11 +131,9 @@ static void note_gap(gap_contact_list *list, double gap) {
 /* The patch that is asked for; of a half-space, where the triangle is on it. */
 static int add_patch(const meeting *at, const gap_patch_request *request,
                      gap_contact_list *list) {
-  gap_contact *all =
-      memory_block_grow(list->block, list->source,
-                        (size_t)list->count + GAP_PAIR_ROOM, sizeof *all);
-  if (all == NULL) return -1;
-  gap_contact *contacts = all + list->count;
+  if (!POOL_GROW(list->pool, list->contacts, list->count + GAP_PAIR_ROOM))
+    return -1;
+  gap_contact *all = list->contacts, *contacts = all + list->count;
   int count;
   if (at->core->half_space) {
     count = gap_pair_meet(&at->surface, at->core, list->margin, contacts);
@@ -255,7 +253,7 @@ static bool is_cleared_by(const gap_triangle *deep, const gap_contact *longer,
 
 /* What was marked by a certificate below 0 goes. */
 static void drop_marked(gap_contact_list *list, int first) {
-  gap_contact *all = list->block->data;
+  gap_contact *all = list->contacts;
   int kept = first;
   for (int i = first; i < list->count; i++)
     if (all[i].certificate >= 0) all[kept++] = all[i];
@@ -264,7 +262,7 @@ static void drop_marked(gap_contact_list *list, int first) {
 
 static void drop_longer_ways(double radius, const gap_triangle triangles[],
                              int first, gap_contact_list *list) {
-  gap_contact *all = list->block->data;
+  gap_contact *all = list->contacts;
   for (int i = first; i < list->count; i++) {
     const gap_triangle *deep = &triangles[all[i].triangle[1]];
     bool cleared = false;
@@ -288,7 +286,7 @@ int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
     if (meet_triangle(&at, list) != 0) return -1;
   }
   drop_longer_ways(core->radius, triangles, first, list);
-  gap_contact *all = list->block->data;
+  gap_contact *all = list->contacts;
   for (int i = first; i < list->count; i++)
     all[i].triangle[1] = triangles[all[i].triangle[1]].number;
   return 0;
@@ -296,15 +294,15 @@ int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
 
 /* Keep the first of those in one place along one normal. @return false: no memory. */
 static bool drop_repeated(gap_contact_list *list, gap_tree *tree,
-                          memory_block *found, double scale) {
-  gap_contact *all = list->block->data;
-  double(*boxes)[6] = gap_tree_boxes(tree, list->source, list->count);
-  int32_t *near = memory_block_reserve(found, list->source, (size_t)list->count,
-                                       sizeof *near);
-  if (boxes == NULL || near == NULL) return false;
+                          int32_t **found, double scale) {
+  gap_contact *all = list->contacts;
+  if (!gap_tree_reserve(tree, list->pool, list->count) ||
+      !POOL_RESERVE(list->pool, *found, list->count))
+    return false;
+  int32_t *near = *found;
   for (int i = 0; i < list->count; i++)
     for (int k = 0; k < 6; k++)
-      boxes[i][k] =
+      tree->boxes[i][k] =
           all[i].point[k % 3] + (k < 3 ? -same_point : same_point) * scale;
   gap_tree_build(tree, list->count);
   for (int i = 0; i < list->count; i++) {
@@ -335,7 +333,7 @@ static void deepest_first(gap_contact contacts[], int count) {
 
 /* Thin out the contacts of one normal after another, in place. */
 static void reduce_by_normal(gap_contact_list *list) {
-  gap_contact *all = list->block->data;
+  gap_contact *all = list->contacts;
   int start = 0;
   while (start < list->count) {
     int end = start + 1;
@@ -353,17 +351,17 @@ static void reduce_by_normal(gap_contact_list *list) {
   }
 }
 
-int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, memory_block *found,
+int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, int32_t **found,
                     double scale, int flags, gap_contact contacts[], int room) {
   if (list->count == 0) return 0;
   if (!drop_repeated(list, tree, found, scale)) return -1;
-  deepest_first(list->block->data, list->count);
+  deepest_first(list->contacts, list->count);
   if ((flags & GAP_REDUCE) || (list->enough == 0 && list->count > room)) {
     reduce_by_normal(list);
-    deepest_first(list->block->data, list->count);
+    deepest_first(list->contacts, list->count);
   }
   int count = list->count < room ? list->count : room;
-  memcpy(contacts, list->block->data, (size_t)count * sizeof contacts[0]);
+  memcpy(contacts, list->contacts, (size_t)count * sizeof contacts[0]);
   if (count < list->count)
     list->margin = fmin(list->margin, contacts[count - 1].gap);
   return count;

@@ -18,14 +18,14 @@ typedef struct gap_triangle {
 
 /** Boxes of triangles in a tree. Starts zeroed. */
 typedef struct gap_tree {
-  memory_block nodes, order, boxes;
+  struct gap_tree_node *nodes;
+  int32_t *order;
+  double (*boxes)[6]; /* min x y z, max x y z */
   int n_triangles;
 } gap_tree;
 
-/** Room in a tree for the boxes of so many: min x y z, max x y z.
- *  @return [count], or NULL where memory runs out. */
-double (*gap_tree_boxes(gap_tree *tree, const memory_source *source,
-                        int count))[6];
+/** Room in a tree for so many boxes. @return false where memory runs out. */
+bool gap_tree_reserve(gap_tree *tree, memory_pool *pool, int count);
 
 /** Build the tree of the boxes that were put there. */
 void gap_tree_build(gap_tree *tree, int count);
@@ -40,10 +40,10 @@ typedef struct gap_surface {
 /** The core of a triangle, in its coordinates. */
 void gap_triangle_place(gap_core *core, const gap_triangle *triangle);
 
-/** Contacts of several triangles; `block` holds gap_contact. */
+/** Contacts of several triangles. */
 typedef struct gap_contact_list {
-  const memory_source *source;
-  memory_block *block;
+  memory_pool *pool;
+  gap_contact *contacts; /* the pool's */
   int count;
   double margin; /* [m] on gaps: shrinks where the nearest few will do */
   int enough;    /* so many; 0: all are asked for */
@@ -81,16 +81,11 @@ int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
  *  is afterwards what no other contact is below.
  *  @param tree  is built anew, and `found` [the list's count] written over.
  *  @return their number, or -1 where memory runs out. */
-int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, memory_block *found,
+int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, int32_t **found,
                     double scale, int flags, gap_contact contacts[], int room);
-
-void gap_tree_release(gap_tree *tree, const memory_source *source);
 
 /** The box around all; NULL of none. */
 const double *gap_tree_whole(const gap_tree *tree);
-
-/** The box a triangle was put in with. */
-const double *gap_tree_box(const gap_tree *tree, int triangle);
 
 /** @param found [of all in the tree] out: numbers of those whose boxes meet `box`,
  *               ascending.

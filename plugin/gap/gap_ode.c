@@ -83,13 +83,13 @@ int gap_collide(dGeomID a, dGeomID b, double margin, dContactGeom contacts[],
                 int room, size_t stride, const char **why) {
   enum { MOST = 1024 };
   gap_context *context = thread_context();
-  gap_contact *found = NULL;
   if (room > MOST) room = MOST;
-  if (context != NULL)
-    found = memory_block_reserve(&context->found_here, context->source,
-                                 (size_t)room, sizeof *found);
-  *why = found != NULL ? gap_context_error(context) : "no memory";
-  if (found == NULL) return GAP_NO_MEMORY;
+  *why = "no memory";
+  if (context == NULL ||
+      !POOL_RESERVE(&context->pool, context->found_here, room))
+    return GAP_NO_MEMORY;
+  gap_contact *found = context->found_here;
+  *why = gap_context_error(context);
   int count = gap_query(context, a, b, margin, 0, found, room);
   for (int i = 0; i < count; i++) {
     dContactGeom *contact =

@@ -16,7 +16,7 @@ typedef struct region {
   const gap_geom *mesh;
   const double *origin;
   double radius;
-  memory_block *block; /* of gap_triangle */
+  gap_triangle **triangles; /* of the context */
   int count;
 } region;
 
@@ -49,11 +49,9 @@ static void triangle_box(const double corners[3][3], double box[6]) {
 /* `body`: its corners in the mesh's own coordinates. */
 static int add_triangle(gap_context *context, region *in, double body[3][3],
                         int32_t number) {
-  gap_triangle *all = memory_block_grow(in->block, context->source,
-                                        (size_t)in->count + 1, sizeof *all);
-  if (all == NULL)
+  if (!POOL_GROW(&context->pool, *in->triangles, in->count + 1))
     return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
-  gap_triangle *added = &all[in->count];
+  gap_triangle *added = &(*in->triangles)[in->count];
   double(*corners)[3] = added->corners, u[3], v[3];
   for (int i = 0; i < 3; i++) place_corner(in, body[i], corners[i]);
   if (!all_finite(corners[0], 9))
@@ -89,7 +87,7 @@ static bool tree_is_current(const gap_tree_slot *slot, dTriMeshDataID data,
   for (int i = 0; i < PROBES && count > 0; i++) {
     int number = (int)((long long)i * (count - 1) / (PROBES - 1));
     double corners[3][3], box[6];
-    const double *known = gap_tree_box(&slot->tree, number);
+    const double *known = slot->tree.boxes[number];
     body_corners(own, number, corners);
     triangle_box(corners, box);
     double size = 0, off = 0;
@@ -111,9 +109,8 @@ static int find_tree(gap_context *context, const gap_geom *own,
   *tree = &slot->tree;
   if (tree_is_current(slot, data, own, count)) return GAP_OK;
 
-  double(*boxes)[6] = gap_tree_boxes(&slot->tree, context->source, count);
   slot->data = NULL;
-  if (boxes == NULL)
+  if (!gap_tree_reserve(&slot->tree, &context->pool, count))
     return gap_context_fail(context, own->geom, GAP_NO_MEMORY, NULL);
   for (int i = 0; i < count; i++) {
     double corners[3][3];
@@ -121,7 +118,7 @@ static int find_tree(gap_context *context, const gap_geom *own,
     if (!all_finite(&corners[0][0], 9))
       return gap_context_fail(context, own->geom, GAP_BAD_MESH,
                               "has a corner that is not finite");
-    triangle_box(corners, boxes[i]);
+    triangle_box(corners, slot->tree.boxes[i]);
   }
   gap_tree_build(&slot->tree, count);
   slot->data = data;
@@ -143,11 +140,9 @@ static int collect_trimesh(gap_context *context, region *in) {
     box[k] = body[k] - radius;
     box[k + 3] = body[k] + radius;
   }
-  int32_t *numbers =
-      memory_block_reserve(&context->found, context->source,
-                           (size_t)tree->n_triangles, sizeof *numbers);
-  if (numbers == NULL)
+  if (!POOL_RESERVE(&context->pool, context->found, tree->n_triangles))
     return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
+  int32_t *numbers = context->found;
   int count = gap_tree_find(tree, box, numbers);
   for (int i = 0; i < count; i++) {
     double corners[3][3];
@@ -262,18 +257,15 @@ static void ball_around(const gap_geom *mesh, double centre[3],
 /* The triangles of a region as a surface, whose tree is the context's. */
 static int plant_region(gap_context *context, const region *in,
                         gap_surface *surface) {
-  const gap_triangle *all = in->block->data;
-  double(*boxes)[6] =
-      gap_tree_boxes(&context->region, context->source, in->count);
-  *surface = (gap_surface){
-      .triangles = all,
-      .tree = &context->region,
-      .around = memory_block_reserve(&context->around, context->source,
-                                     (size_t)in->count, sizeof(int32_t))};
-  if (boxes == NULL || surface->around == NULL)
+  const gap_triangle *all = *in->triangles;
+  gap_tree *tree = &context->region;
+  if (!gap_tree_reserve(tree, &context->pool, in->count) ||
+      !POOL_RESERVE(&context->pool, context->around, in->count))
     return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
-  for (int i = 0; i < in->count; i++) triangle_box(all[i].corners, boxes[i]);
-  gap_tree_build(&context->region, in->count);
+  for (int i = 0; i < in->count; i++)
+    triangle_box(all[i].corners, tree->boxes[i]);
+  gap_tree_build(tree, in->count);
+  *surface = (gap_surface){all, tree, context->around};
   return GAP_OK;
 }
 
@@ -312,20 +304,19 @@ static int nearer_first(const void *one, const void *other) {
 static int meet_surface(gap_context *context, const gap_core *core,
                         const gap_surface *surface, double rounding,
                         gap_contact_list *list) {
-  const size_t size = (size_t)surface->tree->n_triangles;
+  const int size = surface->tree->n_triangles;
   double box[6];
-  int32_t *found = memory_block_reserve(&context->found, context->source, size,
-                                        sizeof *found);
-  gap_near *near = memory_block_reserve(&context->near[0], context->source,
-                                        size, sizeof *near);
-  if (found == NULL || near == NULL) return -1;
+  if (!POOL_RESERVE(&context->pool, context->found, size) ||
+      !POOL_RESERVE(&context->pool, context->near[0], size))
+    return -1;
+  const int32_t *found = context->found;
+  gap_near *near = context->near[0];
   core_box(core, fmax(list->margin, 0) + rounding, box);
-  int n_near = gap_tree_find(surface->tree, box, found);
+  int n_near = gap_tree_find(surface->tree, box, context->found);
   core_box(core, 0, box);
   for (int i = 0; i < n_near; i++) near[i] = (gap_near){.index = found[i]};
   for (int i = 0; i < n_near && list->from_nearest; i++)
-    near[i].apart =
-        boxes_apart(box, gap_tree_box(surface->tree, found[i]), rounding);
+    near[i].apart = boxes_apart(box, surface->tree->boxes[found[i]], rounding);
   if (list->from_nearest)
     qsort(near, (size_t)n_near, sizeof *near, nearer_first);
   return n_near > 0 ? gap_mesh_meet(core, surface, near, n_near, list) : 0;
@@ -335,11 +326,10 @@ static int meet_surface(gap_context *context, const gap_core *core,
 static int meet_triangles(gap_context *context, const region *in,
                           const gap_surface *surface, double rounding,
                           gap_contact_list *list) {
-  const gap_triangle *all = in->block->data;
+  const gap_triangle *all = *in->triangles;
   const double *whole = gap_tree_whole(surface->tree);
-  gap_near *near = memory_block_reserve(&context->near[1], context->source,
-                                        (size_t)in->count, sizeof *near);
-  if (near == NULL) return -1;
+  if (!POOL_RESERVE(&context->pool, context->near[1], in->count)) return -1;
+  gap_near *near = context->near[1];
   for (int i = 0; i < in->count; i++) {
     double box[6];
     near[i] = (gap_near){.index = i};
@@ -356,9 +346,8 @@ static int meet_triangles(gap_context *context, const region *in,
     int before = list->count;
     gap_triangle_place(&core, triangle);
     if (meet_surface(context, &core, surface, rounding, list) != 0) return -1;
-    gap_contact *added = list->block->data;
     for (int k = before; k < list->count; k++)
-      added[k].triangle[0] = triangle->number;
+      list->contacts[k].triangle[0] = triangle->number;
   }
   return 0;
 }
@@ -394,7 +383,7 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
     in[side] = (region){.mesh = geoms[side],
                         .origin = origin,
                         .radius = radius + margin,
-                        .block = &context->triangles[side]};
+                        .triangles = &context->triangles[side]};
     status = geoms[side]->type == dTriMeshClass
                  ? collect_trimesh(context, &in[side])
                  : collect_field(context, &in[side]);
@@ -402,7 +391,7 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
   }
   int most = flags & GAP_NEAREST ? GAP_NEAREST_ROOM : 1;
   gap_contact_list list = {
-      .source = context->source, .block = &context->contacts, .margin = margin};
+      .pool = &context->pool, .contacts = context->contacts, .margin = margin};
   if (room <= most) list.enough = room;
   list.from_nearest = flags & GAP_NEAREST;
   for (int i = 0; i < list.enough; i++) list.nearest[i] = margin;
@@ -416,6 +405,7 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
   int count = failed ? -1
                      : gap_mesh_finish(&list, &context->region, &context->found,
                                        radius, flags, contacts, room);
+  context->contacts = list.contacts;
   if (count < 0)
     return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
   context->compared += list.compared;

@@ -58,15 +58,12 @@ const char *gap_shape_fault(const gap_shape *shape, gap_status *status) {
 
 int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
                    const double origin[3], gap_core *core) {
-  double(*corners)[3] = NULL;
-  if (shape->kind == GAP_CONVEX) {
-    corners = memory_block_reserve(&scratch->corners[side], scratch->source,
-                                   (size_t)shape->hull->topology.n_corners,
-                                   sizeof corners[0]);
-    if (corners == NULL) return GAP_NO_MEMORY;
-  }
-  gap_core_place(core, shape, origin, corners);
-  bool grows = corners != NULL || core->kind != CORE_POLYTOPE;
+  bool convex = shape->kind == GAP_CONVEX;
+  if (convex && !POOL_RESERVE(scratch->pool, scratch->corners[side],
+                              shape->hull->topology.n_corners))
+    return GAP_NO_MEMORY;
+  gap_core_place(core, shape, origin, scratch->corners[side]);
+  bool grows = convex || core->kind != CORE_POLYTOPE;
   core->room = grows ? gap_expand_room(scratch) : NULL;
   return grows && core->room == NULL ? GAP_NO_MEMORY : GAP_OK;
 }
@@ -132,9 +129,8 @@ int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
   if (gap_pair_place(scratch, a, 0, origin, &core_a) != GAP_OK ||
       gap_pair_place(scratch, b, 1, origin, &core_b) != GAP_OK)
     return GAP_NO_MEMORY;
-  gap_contact *found = memory_block_reserve(&scratch->contacts, scratch->source,
-                                            GAP_PAIR_ROOM, sizeof *found);
-  if (found == NULL) return GAP_NO_MEMORY;
-  int count = gap_pair_meet(&core_a, &core_b, margin, found);
-  return finish(found, count, origin, flags, contacts, room);
+  if (!POOL_RESERVE(scratch->pool, scratch->contacts, GAP_PAIR_ROOM))
+    return GAP_NO_MEMORY;
+  int count = gap_pair_meet(&core_a, &core_b, margin, scratch->contacts);
+  return finish(scratch->contacts, count, origin, flags, contacts, room);
 }

@@ -271,10 +271,9 @@ int gap_sweep(gap_context *context, const gap_sweep_request *request,
               gap_sweep_result *result) {
   sweep w = {.context = context, .request = request, .result = result};
   *result = (gap_sweep_result){.start_gap = INFINITY};
-  w.contacts = memory_block_reserve(&context->found_here, context->source,
-                                    GAP_NEAREST_ROOM, sizeof *w.contacts);
-  if (w.contacts == NULL)
+  if (!POOL_RESERVE(&context->pool, context->found_here, GAP_NEAREST_ROOM))
     return gap_context_fail(context, request->geom[0], GAP_NO_MEMORY, NULL);
+  w.contacts = context->found_here;
   for (int side = 0; side < 2; side++) {
     gap_geom placed;
     gap_geom_place(request->geom[side], &placed);

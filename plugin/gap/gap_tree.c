@@ -13,18 +13,11 @@ enum {
 
 /* Nodes of a subtree follow each other: the left child comes right after its
  * parent. */
-typedef struct node {
+typedef struct gap_tree_node {
   double box[6];
   int first, count; /* of a leaf: in `order` */
   int right;        /* of an inner node; 0 for a leaf */
 } node;
-
-typedef struct build {
-  node *nodes;
-  int n_nodes;
-  int32_t *order;
-  const double (*boxes)[6];
-} build;
 
 static void box_add(double box[6], const double other[6]) {
   for (int k = 0; k < 3; k++) {
@@ -33,14 +26,14 @@ static void box_add(double box[6], const double other[6]) {
   }
 }
 
-static bool before(const build *tree, int axis, int32_t i, int32_t j) {
+static bool before(const gap_tree *tree, int axis, int32_t i, int32_t j) {
   double a = tree->boxes[i][axis] + tree->boxes[i][axis + 3];
   double b = tree->boxes[j][axis] + tree->boxes[j][axis + 3];
   return a < b || (a == b && i < j);
 }
 
 /* Put the lower half by centres first (quickselect; ties by number). */
-static void split_half(const build *tree, int axis, int first, int count) {
+static void split_half(const gap_tree *tree, int axis, int first, int count) {
   int32_t *order = tree->order;
   int low = first, high = first + count - 1, middle = first + count / 2;
   while (low < high) {
@@ -63,61 +56,41 @@ static void split_half(const build *tree, int axis, int first, int count) {
   }
 }
 
-static void build_node(build *tree, int first, int count) {
-  node *at = &tree->nodes[tree->n_nodes++];
+/* @return the number of nodes after it */
+static int build_node(gap_tree *tree, int number, int first, int count) {
+  node *at = &tree->nodes[number++];
   memcpy(at->box, tree->boxes[tree->order[first]], sizeof at->box);
   for (int i = 1; i < count; i++)
     box_add(at->box, tree->boxes[tree->order[first + i]]);
   at->first = first;
   at->count = count;
   at->right = 0;
-  if (count <= LEAF_TRIANGLES) return;
+  if (count <= LEAF_TRIANGLES) return number;
 
   int axis = 0;
   for (int k = 1; k < 3; k++)
     if (at->box[k + 3] - at->box[k] > at->box[axis + 3] - at->box[axis])
       axis = k;
   split_half(tree, axis, first, count);
-  build_node(tree, first, count / 2);
-  at->right = tree->n_nodes;
-  build_node(tree, first + count / 2, count - count / 2);
+  at->right = build_node(tree, number, first, count / 2);
+  return build_node(tree, at->right, first + count / 2, count - count / 2);
 }
 
-double (*gap_tree_boxes(gap_tree *tree, const memory_source *source,
-                        int count))[6] {
-  size_t size = (size_t)count;
+bool gap_tree_reserve(gap_tree *tree, memory_pool *pool, int count) {
   tree->n_triangles = 0;
-  if (memory_block_reserve(&tree->nodes, source, 2 * size, sizeof(node)) ==
-          NULL ||
-      memory_block_reserve(&tree->order, source, size, sizeof(int32_t)) == NULL)
-    return NULL;
-  return memory_block_reserve(&tree->boxes, source, size, 6 * sizeof(double));
+  return POOL_RESERVE(pool, tree->nodes, 2 * (size_t)count) &&
+         POOL_RESERVE(pool, tree->order, count) &&
+         POOL_RESERVE(pool, tree->boxes, count);
 }
 
 void gap_tree_build(gap_tree *tree, int count) {
-  build made = {.nodes = tree->nodes.data,
-                .order = tree->order.data,
-                .boxes = tree->boxes.data};
-  for (int i = 0; i < count; i++) made.order[i] = i;
+  for (int i = 0; i < count; i++) tree->order[i] = i;
   tree->n_triangles = count;
-  if (count > 0) build_node(&made, 0, count);
-}
-
-void gap_tree_release(gap_tree *tree, const memory_source *source) {
-  memory_block_release(&tree->nodes, source);
-  memory_block_release(&tree->order, source);
-  memory_block_release(&tree->boxes, source);
-  tree->n_triangles = 0;
+  if (count > 0) (void)build_node(tree, 0, 0, count);
 }
 
 const double *gap_tree_whole(const gap_tree *tree) {
-  const node *nodes = tree->nodes.data;
-  return tree->n_triangles > 0 ? nodes[0].box : NULL;
-}
-
-const double *gap_tree_box(const gap_tree *tree, int triangle) {
-  const double(*boxes)[6] = tree->boxes.data;
-  return boxes[triangle];
+  return tree->n_triangles > 0 ? tree->nodes[0].box : NULL;
 }
 
 static bool meets(const double a[6], const double b[6]) {
@@ -133,22 +106,20 @@ static int compare_numbers(const void *a, const void *b) {
 
 int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[]) {
   if (tree->n_triangles == 0) return 0;
-  const node *nodes = tree->nodes.data;
-  const int32_t *order = tree->order.data;
+  const int32_t *order = tree->order;
   int waiting[MOST_DEPTH], n_waiting = 0, count = 0;
   waiting[n_waiting++] = 0;
   while (n_waiting > 0) {
     int index = waiting[--n_waiting];
-    const node *at = &nodes[index];
+    const node *at = &tree->nodes[index];
     if (!meets(at->box, box)) continue;
     if (at->right != 0) {
       waiting[n_waiting++] = at->right;
       waiting[n_waiting++] = index + 1;
       continue;
     }
-    for (int i = at->first; i < at->first + at->count; i++) {
-      if (meets(gap_tree_box(tree, order[i]), box)) found[count++] = order[i];
-    }
+    for (int i = at->first; i < at->first + at->count; i++)
+      if (meets(tree->boxes[order[i]], box)) found[count++] = order[i];
   }
   qsort(found, (size_t)count, sizeof *found, compare_numbers);
   return count;

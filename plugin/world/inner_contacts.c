@@ -187,9 +187,8 @@ static bool same_pair(const inner_place *a, const inner_place *b) {
 static bool find_of_geom(inner_search *search, const inner_place places[],
                          int n) {
   if (places[0].of == places[n - 1].of) return true;
-  double(*boxes)[6] = gap_tree_boxes(&search->tree, &search->pool->source, n);
-  if (boxes == NULL) return false;
-  int count = list_geoms(search, places, n, boxes);
+  if (!gap_tree_reserve(&search->tree, search->pool, n)) return false;
+  int count = list_geoms(search, places, n, search->tree.boxes);
   gap_tree_build(&search->tree, count);
   for (int i = 0; i < n; i++) {
     const double *point =
