@@ -14,12 +14,13 @@ static const double convexity_tolerance = 1e-2;
  * and turned is so but for rounding ("faults"). */
 static const double flatness_tolerance = 1e-9;
 
-/* The arrays of a hull while they are filled. */
+/* The arrays of a hull while they are filled, and how far its corners are from its
+ * origin. */
 typedef struct builder {
+  gap_topology *of;
   int (*edges)[4];
   int *face_start, *face_corners;
-  double (*points)[3], (*normals)[3];
-  int n_edges, n_points, n_faces;
+  double (*points)[3], (*normals)[3], reach;
 } builder;
 
 static const char *count_polygons(const unsigned polygons[],
@@ -57,9 +58,14 @@ static bool reserve(gap_hull *hull, builder *build, memory_pool *pool,
   build->edges = take(&at, n_sides, 4 * sizeof(int));
   build->face_corners = take(&at, n_sides, sizeof(int));
   build->face_start = take(&at, n_faces + 1, sizeof(int));
-  build->n_points = (int)n_points;
-  build->n_faces = (int)n_faces;
-  build->n_edges = 0;
+  hull->points = (const double(*)[3])build->points;
+  hull->normals = (const double(*)[3])build->normals;
+  hull->topology = (gap_topology){.n_corners = (int)n_points,
+                                  .n_faces = (int)n_faces,
+                                  .edges = (const int(*)[4])build->edges,
+                                  .face_start = build->face_start,
+                                  .face_corners = build->face_corners};
+  build->of = &hull->topology;
   return true;
 }
 
@@ -67,18 +73,18 @@ static bool reserve(gap_hull *hull, builder *build, memory_pool *pool,
  * where it has two already. `wing` is a corner of the face that is not on the edge. */
 static bool use_edge(builder *build, int from, int to, int wing) {
   int e = 0;
-  for (; e < build->n_edges; e++) {
+  for (; e < build->of->n_edges; e++) {
     const int *edge = build->edges[e];
     if ((edge[0] == from && edge[1] == to) ||
         (edge[0] == to && edge[1] == from))
       break;
   }
   int *edge = build->edges[e];
-  if (e < build->n_edges) {
+  if (e < build->of->n_edges) {
     if (edge[3] >= 0) return false;
     edge[3] = wing;
   } else {
-    build->n_edges++;
+    build->of->n_edges++;
     memcpy(edge, (int[]){from, to, wing, -1}, sizeof build->edges[e]);
   }
   return true;
@@ -87,7 +93,7 @@ static bool use_edge(builder *build, int from, int to, int wing) {
 static const char *fill_faces(builder *build, const unsigned polygons[]) {
   const unsigned *at = polygons;
   int side = 0;
-  for (int f = 0; f < build->n_faces; f++) {
+  for (int f = 0; f < build->of->n_faces; f++) {
     int sides = (int)*at++;
     build->face_start[f] = side;
     for (int i = 0; i < sides; i++) {
@@ -99,8 +105,8 @@ static const char *fill_faces(builder *build, const unsigned polygons[]) {
     }
     at += sides;
   }
-  build->face_start[build->n_faces] = side;
-  for (int e = 0; e < build->n_edges; e++)
+  build->face_start[build->of->n_faces] = side;
+  for (int e = 0; e < build->of->n_edges; e++)
     if (build->edges[e][3] < 0) return "has an edge with only one face";
   return NULL;
 }
@@ -121,11 +127,11 @@ static void area_vector(const builder *build, int face, double area[3]) {
 
 static const char *fill_normals(builder *build, gap_hull *hull) {
   double centre[3] = {0, 0, 0}, reach = 0;
-  for (int i = 0; i < build->n_points; i++) {
+  for (int i = 0; i < build->of->n_corners; i++) {
     reach = fmax(reach, vec3_length(build->points[i]));
-    vec3_add_scaled(centre, 1.0 / build->n_points, build->points[i]);
+    vec3_add_scaled(centre, 1.0 / build->of->n_corners, build->points[i]);
   }
-  for (int f = 0; f < build->n_faces; f++) {
+  for (int f = 0; f < build->of->n_faces; f++) {
     double *normal = build->normals[f], arm[3];
     area_vector(build, f, normal);
     if (!(vec3_normalise(normal) >
@@ -139,7 +145,7 @@ static const char *fill_normals(builder *build, gap_hull *hull) {
     if (vec3_dot(normal, arm) < 0) vec3_negate(normal, normal);
 
     double highest = -INFINITY, lowest = INFINITY;
-    for (int i = 0; i < build->n_points; i++) {
+    for (int i = 0; i < build->of->n_corners; i++) {
       vec3_subtract(arm, build->points[i], corner);
       highest = fmax(highest, vec3_dot(normal, arm));
       lowest = fmin(lowest, vec3_dot(normal, arm));
@@ -148,17 +154,6 @@ static const char *fill_normals(builder *build, gap_hull *hull) {
     if (f == 0 || -lowest < hull->thickness) hull->thickness = -lowest;
   }
   return hull->thickness > flatness_tolerance * reach ? NULL : "is flat";
-}
-
-static void describe(gap_hull *hull, const builder *build) {
-  hull->topology.n_corners = build->n_points;
-  hull->topology.n_edges = build->n_edges;
-  hull->topology.n_faces = build->n_faces;
-  hull->topology.edges = (const int(*)[4])build->edges;
-  hull->topology.face_start = build->face_start;
-  hull->topology.face_corners = build->face_corners;
-  hull->points = (const double(*)[3])build->points;
-  hull->normals = (const double(*)[3])build->normals;
 }
 
 bool gap_hull_make(gap_hull *hull, memory_pool *pool, const double points[],
@@ -181,7 +176,6 @@ bool gap_hull_make(gap_hull *hull, memory_pool *pool, const double points[],
   memcpy(build.points, points, n_points * 3 * sizeof(double));
   *fault = fill_faces(&build, polygons);
   if (*fault == NULL) *fault = fill_normals(&build, hull);
-  if (*fault != NULL) return false;
-  describe(hull, &build);
-  return true;
+  if (*fault != NULL) hull->points = NULL;
+  return *fault == NULL;
 }

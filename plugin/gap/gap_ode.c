@@ -11,11 +11,6 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
   gap_geom placed[2];
   dGeomID geoms[2] = {a, b};
   for (int side = 0; side < 2; side++) {
-    // spaces and rays have no place to look for
-    int type = dGeomGetClass(geoms[side]);
-    if (dGeomIsSpace(geoms[side]) || type == dRayClass)
-      return gap_context_fail(context, geoms[side], GAP_BAD_CLASS,
-                              "has no signed gap");
     gap_geom_place(geoms[side], &placed[side]);
     if (placed[side].geom == NULL) return 0;
   }

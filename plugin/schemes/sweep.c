@@ -65,27 +65,27 @@ static void read_body(sweep_body *body, const sweep_way *way, int b) {
       way->seconds * fmin(vec3_length(v + 3), dBodyGetMaxAngularSpeed(id));
 }
 
-/* Of a geom where it is placed now. */
-static int find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
+/* Of a geom where it is placed now. @return false for a class without a gap */
+static bool find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
   double about[3] = {0};
+  if (dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass) return false;
   dBodyID body = dGeomGetBody(geom);
   if (body != NULL) real_read(about, dBodyGetPosition(body), 3);
-  return gap_extent_find(sweep->gaps, geom, about, extent);
+  int status = gap_extent_find(sweep->gaps, geom, about, extent);
+  sweep->failed |= status == GAP_NO_MEMORY;
+  return status == GAP_OK;
 }
 
-/* Find whether a body goes further than half its own thickness. @return gap_status */
-static int find_fast(step_sweep *sweep, sweep_body *body) {
-  if (body->kinematic || !(body->way > 0 || body->turning > 0)) return GAP_OK;
-  for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL && !body->fast;
-       geom = dBodyGetNextGeom(geom)) {
-    gap_extent extent;
-    if (dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass) continue;
-    int status = find_extent(sweep, geom, &extent);
-    if (status == GAP_NO_MEMORY) return status;
-    body->fast = status == GAP_OK && /* else a class without a gap */
-                 body->way + body->turning * extent.reach > inner_of(&extent);
-  }
-  return GAP_OK;
+/* True if a body goes further than half its own thickness. */
+static bool is_fast(step_sweep *sweep, const sweep_body *body) {
+  gap_extent extent;
+  if (body->kinematic || !(body->way > 0 || body->turning > 0)) return false;
+  for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL;
+       geom = dBodyGetNextGeom(geom))
+    if (find_extent(sweep, geom, &extent) &&
+        body->way + body->turning * extent.reach > inner_of(&extent))
+      return true;
+  return false;
 }
 
 /* Other worlds have bodies of the same serials. */
@@ -103,8 +103,7 @@ static bool read_bodies(step_sweep *sweep, const sweep_way *way) {
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
     read_body(body, way, b);
-    if (find_fast(sweep, body) != GAP_OK) return false;
-    sweep->n_fast += body->fast;
+    sweep->n_fast += body->fast = is_fast(sweep, body);
   }
   return true;
 }
@@ -138,8 +137,9 @@ static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
 }
 
 /* @param end  of one that is noted for how it touches there; else NULL */
-static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
-                    bool kept_apart, bool sees_gaps, const world_contact *end) {
+static void add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
+                     bool kept_apart, bool sees_gaps,
+                     const world_contact *end) {
   sweep_pair pair = {.geom = {one, other},
                      .kept_apart = kept_apart,
                      .end = end,
@@ -149,20 +149,19 @@ static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
     pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
   if (!is_held_by_sweep(sweep, pair.body[0]) &&
       !is_held_by_sweep(sweep, pair.body[1]))
-    return GAP_OK;
+    return;
   for (int side = 0; side < 2; side++) {
     gap_extent *extent = &pair.extent[side];
-    int status = find_extent(sweep, pair.geom[side], extent);
-    if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
+    if (!find_extent(sweep, pair.geom[side], extent)) return;
     /* what is seen before it touches never gets behind a plane */
-    if (sees_gaps && isinf(extent->inner)) return GAP_OK;
+    if (sees_gaps && isinf(extent->inner)) return;
     if (is_held_by_sweep(sweep, pair.body[side]))
       pair.inner = fmin(pair.inner, inner_of(extent));
   }
   if (!POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
-    return GAP_NO_MEMORY;
-  sweep->pairs[sweep->n_pairs++] = pair;
-  return GAP_OK;
+    sweep->failed = true;
+  else
+    sweep->pairs[sweep->n_pairs++] = pair;
 }
 
 /* --- pairs of programs that make their contacts themselves ----------------- */
@@ -187,13 +186,12 @@ static bool are_kept_apart(dBodyID one, dBodyID other) {
 typedef struct space_look {
   step_sweep *sweep;
   dGeomID geom, probe;
-  int status;
 } space_look;
 
 static void look_at_near(void *data, dGeomID one, dGeomID other) {
   space_look *look = data;
   if (one != look->probe) other = one;
-  if (look->status != GAP_OK || other == look->geom) return;
+  if (other == look->geom) return;
   if (dGeomIsSpace(other)) {
     dSpaceCollide2(look->probe, other, data, look_at_near);
     return;
@@ -204,8 +202,8 @@ static void look_at_near(void *data, dGeomID one, dGeomID other) {
        dAreConnectedExcluding(body, others, dJointTypeContact)) ||
       find_pair(look->sweep, look->geom, other) != NULL)
     return;
-  look->status = add_pair(look->sweep, look->geom, other,
-                          are_kept_apart(body, others), false, NULL);
+  add_pair(look->sweep, look->geom, other, are_kept_apart(body, others), false,
+           NULL);
 }
 
 /* The space that all others around a geom are in. */
@@ -217,17 +215,15 @@ static dSpaceID outermost_space(dGeomID geom) {
 }
 
 /* Geoms that a geom of a fast body may meet: all that is near its way in its space. */
-static int look_around(step_sweep *sweep, const sweep_body *body,
-                       dGeomID geom) {
+static void look_around(step_sweep *sweep, const sweep_body *body,
+                        dGeomID geom) {
   dReal box[6];
   double centre[3], sides[3];
   gap_extent extent;
   dSpaceID space = outermost_space(geom);
-  if (space == NULL || dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass ||
-      !dGeomIsEnabled(geom))
-    return GAP_OK;
-  int status = find_extent(sweep, geom, &extent);
-  if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
+  if (space == NULL || !dGeomIsEnabled(geom) ||
+      !find_extent(sweep, geom, &extent))
+    return;
   dGeomGetAABB(geom, box);
   double turns = fmin(body->turning, M_PI) * extent.reach;
   for (int i = 0; i < 3; i++) {
@@ -237,7 +233,7 @@ static int look_around(step_sweep *sweep, const sweep_body *body,
     double high = box[2 * i + 1] + fmax(way, 0) + turns;
     centre[i] = 0.5 * (low + high);
     sides[i] = high - low;
-    if (!isfinite(sides[i]) || !(sides[i] > 0)) return GAP_OK;
+    if (!isfinite(sides[i]) || !(sides[i] > 0)) return;
   }
   if (sweep->probe == NULL) sweep->probe = dCreateBox(0, 1, 1, 1);
   dGeomID probe = sweep->probe;
@@ -245,38 +241,34 @@ static int look_around(step_sweep *sweep, const sweep_body *body,
   dGeomSetPosition(probe, centre[0], centre[1], centre[2]);
   dGeomSetCategoryBits(probe, dGeomGetCategoryBits(geom));
   dGeomSetCollideBits(probe, dGeomGetCollideBits(geom));
-  space_look look = {sweep, geom, probe, GAP_OK};
+  space_look look = {sweep, geom, probe};
   dSpaceCollide2(probe, (dGeomID)space, &look, look_at_near);
-  return look.status;
 }
 
-static int find_pairs_in_spaces(step_sweep *sweep) {
+static void find_pairs_in_spaces(step_sweep *sweep) {
   for (int b = 0; b < sweep->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
     if (!is_held_by_sweep(sweep, b)) continue;
     for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL;
-         geom = dBodyGetNextGeom(geom)) {
-      int status = look_around(sweep, body, geom);
-      if (status != GAP_OK) return status;
-    }
+         geom = dBodyGetNextGeom(geom))
+      look_around(sweep, body, geom);
   }
-  return GAP_OK;
 }
 
-static int find_pairs(step_sweep *sweep, const sweep_way *way) {
-  if (way->contacts->function == NULL) return find_pairs_in_spaces(sweep);
+static void find_pairs(step_sweep *sweep, const sweep_way *way) {
+  if (way->contacts->function == NULL) {
+    find_pairs_in_spaces(sweep);
+    return;
+  }
   sweep->list.pool = sweep->pool;
   sweep->list.pairs_only = true;
-  if (!contact_source_collect(way->contacts, way->world, way->seconds,
-                              ODE_MLCP_MARGIN_AUTO, &sweep->list))
-    return GAP_NO_MEMORY;
-  for (int i = 0; i < sweep->list.n_pairs; i++) {
+  sweep->failed |=
+      !contact_source_collect(way->contacts, way->world, way->seconds,
+                              ODE_MLCP_MARGIN_AUTO, &sweep->list);
+  for (int i = 0; i < sweep->list.n_pairs && !sweep->failed; i++) {
     const source_pair *pair = &sweep->list.pairs[i];
-    if (add_pair(sweep, pair->geom[0], pair->geom[1], !pair->soft, true,
-                 NULL) != GAP_OK)
-      return GAP_NO_MEMORY;
+    add_pair(sweep, pair->geom[0], pair->geom[1], !pair->soft, true, NULL);
   }
-  return GAP_OK;
 }
 
 /* The same where the way begins, at its velocities. */
@@ -284,7 +276,7 @@ static bool find_pairs_there(step_sweep *sweep, const sweep_way *way) {
   host_place *places;
   double *v;
   int n = way->n_bodies;
-  if (way->home == NULL) return find_pairs(sweep, way) == GAP_OK;
+  if (way->home == NULL) return find_pairs(sweep, way), true;
   if (!ARENA_TAKE(&sweep->arena, places, n) ||
       !ARENA_TAKE(&sweep->arena, v, 6 * n))
     return false;
@@ -293,10 +285,10 @@ static bool find_pairs_there(step_sweep *sweep, const sweep_way *way) {
     host_body_velocity(way->bodies[b], v + 6 * b);
     host_body_set_velocity(way->bodies[b], way->from->v + 6 * b);
   }
-  bool found = find_pairs(sweep, way) == GAP_OK;
+  find_pairs(sweep, way);
   world_put_back(way->home, places, false);
   for (int b = 0; b < n; b++) host_body_set_velocity(way->bodies[b], v + 6 * b);
-  return found;
+  return true;
 }
 
 bool step_sweep_open(step_sweep *sweep) {
@@ -304,13 +296,15 @@ bool step_sweep_open(step_sweep *sweep) {
     sweep->gaps = gap_context_create(&sweep->pool->source);
   sweep->arena.source = &sweep->pool->source;
   arena_start(&sweep->arena);
+  sweep->failed = false;
   return sweep->gaps != NULL;
 }
 
 bool step_sweep_find(step_sweep *sweep, const sweep_way *way) {
   return step_sweep_open(sweep) && read_bodies(sweep, way) &&
          (sweep->n_fast == 0 ||
-          (index_bodies(sweep) && find_pairs_there(sweep, way)));
+          (index_bodies(sweep) && find_pairs_there(sweep, way))) &&
+         !sweep->failed;
 }
 
 /* --- meetings ------------------------------------------------------------- */
@@ -352,8 +346,8 @@ static void begin(step_sweep *sweep, double most) {
 }
 
 /* Where a pair gets lower by `depth` than at its start, or than nothing. */
-static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
-                double depth, double tolerance) {
+static void seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
+                 double depth, double tolerance) {
   const double n_fast = fmax(sweep->n_fast, 1);
   gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
                               .extent = {pair->extent[0], pair->extent[1]},
@@ -366,7 +360,7 @@ static int seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
   sweep->queries += pair->found.queries;
   sweep->work += pair->found.work / n_fast;
   pair->found.hits &= status == GAP_OK;
-  return status == GAP_NO_MEMORY ? status : GAP_OK;
+  sweep->failed |= status == GAP_NO_MEMORY;
 }
 
 /* Where the fast one of a pair is held: in touch, or where the program's own
@@ -380,8 +374,8 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
 }
 
 /* True if the normal at which a pair meets is not that at the end of the way. */
-static int is_turned(step_sweep *sweep, const sweep_way *way,
-                     const sweep_pair *pair, bool *turned) {
+static bool is_turned(step_sweep *sweep, const sweep_way *way,
+                      const sweep_pair *pair) {
   const double NEAR = 1e-3; /* m */
   const double ALIKE = 1 - 0.5 * 0.01 * 0.01;
   gap_contact at;
@@ -391,26 +385,25 @@ static int is_turned(step_sweep *sweep, const sweep_way *way,
   sweep->queries++;
   int count = gap_sweep_look(sweep->gaps, pair->geom, mover, pair->found.share,
                              NEAR, &at, 1);
-  *turned = count == 1 && vec3_dot(at.normal, pair->end->point.normal) < ALIKE;
-  return count == GAP_NO_MEMORY ? count : GAP_OK;
+  sweep->failed |= count == GAP_NO_MEMORY;
+  return count == 1 && vec3_dot(at.normal, pair->end->point.normal) < ALIKE;
 }
 
 /* The place where a pair meets. */
-static int meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
+static void meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   gap_sweep_result *found = &pair->found;
   double depth = held_depth(pair, way->contacts->function != NULL);
-  int status = seek(sweep, pair, way, depth,
-                    depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
+  seek(sweep, pair, way, depth,
+       depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass: in a world that is soft
    * as a whole, too (never_worse_play step 1 48: a door that a ball hits) */
   bool soft = host_world_cfm(way->world) > HOST_DEFAULT_CFM;
   if (found->start_gap <= -0.5 * depth && (soft || !pair->kept_apart))
     found->hits = false;
-  if (pair->end == NULL || status != GAP_OK) return status;
+  if (pair->end == NULL) return;
   if (found->start_gap <= HAIR_BESIDE)
     *found = (gap_sweep_result){.hits = true};
-  found->hits &= !found->ran_out;
-  return found->hits ? is_turned(sweep, way, pair, &found->hits) : GAP_OK;
+  found->hits = found->hits && !found->ran_out && is_turned(sweep, way, pair);
 }
 
 /* What joints tie together is held together. */
@@ -436,30 +429,30 @@ static void hold_tied(step_sweep *sweep) {
 
 /* Ask for where a pair meets, again where its bodies have been held since; where the
  * budget is spent, what was found before stands. */
-static int ask(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
+static void ask(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   double stops = 0;
   for (int side = 0; side < 2; side++)
     if (pair->body[side] >= 0) stops += sweep->bodies[pair->body[side]].stops;
   if (!(stops < pair->stops) ||
       (isfinite(pair->stops) && sweep->work >= sweep->end))
-    return GAP_OK;
+    return;
   pair->stops = stops;
-  return meet(sweep, way, pair);
+  meet(sweep, way, pair);
 }
 
 /* In the order of time: what is held may be met by others there. */
-static int hold_all(step_sweep *sweep, const sweep_way *way) {
-  for (;;) {
+static void hold_all(step_sweep *sweep, const sweep_way *way) {
+  while (!sweep->failed) {
     sweep_pair *first = NULL;
     for (int i = 0; i < sweep->n_pairs; i++) {
       sweep_pair *pair = &sweep->pairs[i];
       if (pair->done) continue;
-      if (ask(sweep, way, pair) != GAP_OK) return GAP_NO_MEMORY;
+      ask(sweep, way, pair);
       if (pair->found.hits &&
           (first == NULL || pair->found.share < first->found.share))
         first = pair;
     }
-    if (first == NULL) return GAP_OK;
+    if (first == NULL) return;
     first->done = true;
     for (int side = 0; side < 2; side++) {
       int b = first->body[side];
@@ -498,11 +491,10 @@ static bool find_overlapping(step_sweep *sweep, const world_contacts *ends) {
       int b = find_body(sweep, dGeomGetBody(end->geom[side]));
       if (b >= 0) sweep->bodies[b].fast = !sweep->bodies[b].kinematic;
     }
-    if (overlaps(end) &&
-        add_pair(sweep, end->geom[0], end->geom[1], true, true, end) != GAP_OK)
-      return false;
+    if (overlaps(end))
+      add_pair(sweep, end->geom[0], end->geom[1], true, true, end);
   }
-  return true;
+  return !sweep->failed;
 }
 
 bool step_sweep_hold(step_sweep *sweep, const sweep_way *way,
@@ -512,11 +504,11 @@ bool step_sweep_hold(step_sweep *sweep, const sweep_way *way,
   begin(sweep, most);
   for (int b = 0; b < way->n_bodies && ends == NULL; b++) shares[b] = 1;
   if (!(ends == NULL ? step_sweep_find(sweep, way)
-                     : find_overlapping(sweep, ends)) ||
-      hold_all(sweep, way) != GAP_OK)
+                     : find_overlapping(sweep, ends)))
     return false;
-  *n_held = take_shares(sweep, shares);
-  return true;
+  hold_all(sweep, way);
+  if (!sweep->failed) *n_held = take_shares(sweep, shares);
+  return !sweep->failed;
 }
 
 /* How a body that goes on changes its velocity, as it is seen from where it begins: so no
@@ -597,12 +589,12 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
     double depth = 2 * tolerance;
     pair->apart = !are_in_touch(starts, pair->body);
     if (!pair->apart) depth = fmax(depth, held_depth(pair, false));
-    if (seek(sweep, pair, way, depth, tolerance) != GAP_OK) return false;
+    seek(sweep, pair, way, depth, tolerance);
     /* one that slides along another without an end is no event */
     pair->found.hits &= !pair->found.ran_out;
     if (pair->found.hits) *share = fmin(*share, pair->found.share);
   }
-  return true;
+  return !sweep->failed;
 }
 
 sweep_sight step_sweep_saw(const step_sweep *sweep, dGeomID one,

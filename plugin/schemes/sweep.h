@@ -28,6 +28,7 @@ typedef struct step_sweep {
   int n_bodies;
   serial_table index; /* of bodies */
   int n_fast;
+  bool failed; /* memory ran out, since it was opened */
   /* since they were asked for, or reported: */
   int queries; /* gaps asked for, */
   double work; /* and convex pieces looked at for them, over n_fast: in units of
