@@ -15,34 +15,38 @@ static const double curved_enough = 1e-11;
 /* One with room has volume and any number of edges: the search over all sides is exact
  * in as many rounds as it meets corners ("round hulls"), but where facets get slim ("thin
  * hulls"). */
-static double settle_polytopes(const gap_core *a, const gap_core *b,
-                               double scale, double upper, gap_phi *phi) {
-  if (upper - phi->best.separation <= rounding * scale) return upper;
+static void settle_polytopes(const gap_core *a, const gap_core *b, double scale,
+                             gap_phi *phi) {
+  const double met = rounding * scale;
+  if (phi->upper - phi->best.separation <= met) return;
   bool grown = a->room != NULL || b->room != NULL;
-  if (grown) upper = fmin(upper, gap_expand(a, b, scale, rounding, &phi->best));
-  if (upper - phi->best.separation <= rounding * scale) return upper;
+  if (grown)
+    phi->upper =
+        fmin(phi->upper, gap_expand(a, b, scale, rounding, &phi->best));
+  if (phi->upper - phi->best.separation <= met) return;
   gap_sat(a, b, scale, &phi->best);
   // where they overlap, no other direction can be better: but hulls may be bent
-  return grown ? upper : fmin(upper, phi->best.separation);
+  if (!grown) phi->upper = fmin(phi->upper, phi->best.separation);
 }
 
-static double settle_curved(const gap_core *a, const gap_core *b, double scale,
-                            double upper, gap_phi *phi) {
+static void settle_curved(const gap_core *a, const gap_core *b, double scale,
+                          gap_phi *phi) {
   double n0[3];
   vec3_copy(n0, phi->best.n);
   gap_polish(a, b, n0, scale, &phi->best);
   if (phi->best.separation > -curved_tolerance * scale) {
-    gap_distance witness;
+    gap_phi witness;
     double enough = phi->best.separation + curved_tolerance * scale;
     gap_gjk(a, b, NULL, phi->best.n, scale, INFINITY, &witness);
-    if (witness.upper <= fmax(upper, enough)) {
-      upper = fmin(upper, witness.upper);
-      phi->nearest = witness.simplex;
+    if (witness.upper <= fmax(phi->upper, enough)) {
+      phi->upper = fmin(phi->upper, witness.upper);
+      phi->nearest = witness.nearest;
       phi->apart = true;
     }
   }
-  if (upper - phi->best.separation <= curved_tolerance * scale) return upper;
-  return fmin(upper, gap_expand(a, b, scale, curved_enough, &phi->best));
+  if (phi->upper - phi->best.separation > curved_tolerance * scale)
+    phi->upper =
+        fmin(phi->upper, gap_expand(a, b, scale, curved_enough, &phi->best));
 }
 
 /* The lowest point of a core over a half-space, and its foot. */
@@ -60,25 +64,19 @@ static bool find_on_half_space(const gap_core *a, const gap_core *b,
   phi->nearest.count = 1;
   phi->nearest.weight[0] = 1;
   phi->apart = true;
-  phi->certificate = 4e-16 * scale;
+  phi->upper = phi->best.separation + rounding * scale;
   return phi->best.separation <= enough;
 }
 
 bool gap_distance_settle(const gap_core *a, const gap_core *b, double scale,
-                         double enough, const gap_distance *found,
-                         gap_phi *phi) {
-  if (found->lower > enough) return false;
-  phi->best = (gap_direction){.separation = found->lower};
-  vec3_copy(phi->best.n, found->n);
-  phi->apart = found->upper > rounding * scale;
-  phi->nearest = found->simplex;
+                         double enough, gap_phi *phi) {
+  if (phi->best.separation > enough) return false;
+  phi->apart = phi->upper > rounding * scale;
   // cores that were not seen apart have a gap of 0 at most
-  double upper = phi->apart ? found->upper : rounding * scale;
-
+  if (!phi->apart) phi->upper = rounding * scale;
   bool flat = a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE;
-  upper = flat ? settle_polytopes(a, b, scale, upper, phi)
-               : settle_curved(a, b, scale, upper, phi);
-  phi->certificate = fmax(upper - phi->best.separation, 0) + rounding * scale;
+  (flat ? settle_polytopes : settle_curved)(a, b, scale, phi);
+  phi->upper = fmax(phi->upper, phi->best.separation) + rounding * scale;
   return phi->best.separation <= enough;
 }
 
@@ -88,7 +86,6 @@ bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
   double guess[3];
   vec3_subtract(guess, a->centre, b->centre);
   if (!(vec3_length(guess) > 0)) guess[2] = 1;
-  gap_distance found;
-  gap_gjk(a, b, NULL, guess, scale, enough, &found);
-  return gap_distance_settle(a, b, scale, enough, &found, phi);
+  gap_gjk(a, b, NULL, guess, scale, enough, phi);
+  return gap_distance_settle(a, b, scale, enough, phi);
 }

@@ -200,7 +200,7 @@ static void lowest_difference(const search *over, const double n[3],
 }
 
 /* One more difference in the simplex; false when nothing is left to gain. */
-static bool advance(const search *over, double v[3], gap_distance *result) {
+static bool advance(const search *over, double v[3], gap_phi *result) {
   double n[3], length = vec3_length(v), scale = over->scale;
   if (length <= rounding * scale) return result->upper = length, false;
   vec3_copy(n, v);
@@ -209,27 +209,27 @@ static bool advance(const search *over, double v[3], gap_distance *result) {
   gap_difference lowest;
   lowest_difference(over, n, &lowest);
   double separation = vec3_dot(n, lowest.w);
-  if (separation > result->lower && !over->still) {
-    result->lower = separation;
-    vec3_copy(result->n, n);
+  if (separation > result->best.separation && !over->still) {
+    result->best.separation = separation;
+    vec3_copy(result->best.n, n);
   }
   if (result->upper - separation <= rounding * scale) return false;
-  if (is_corner(&result->simplex, lowest.w)) return false;
+  if (is_corner(&result->nearest, lowest.w)) return false;
 
-  gap_simplex larger = result->simplex;
+  gap_simplex larger = result->nearest;
   larger.corner[larger.count++] = lowest;
   nearest best;
   search_simplex(&larger, &best);
   if (best.inside) {
     result->upper = 0;
     reduce_simplex(&larger, &best);
-    result->simplex = larger;
+    result->nearest = larger;
     return false;
   }
   double closer = sqrt(best.length2);
   if (!(closer < result->upper)) return false;
   reduce_simplex(&larger, &best);
-  result->simplex = larger;
+  result->nearest = larger;
   result->upper = closer;
   vec3_copy(v, best.v);
   return true;
@@ -237,13 +237,13 @@ static bool advance(const search *over, double v[3], gap_distance *result) {
 
 void gap_gjk(const gap_core *a, const gap_core *b, const double *shift,
              const double guess[3], double scale, double enough,
-             gap_distance *result) {
+             gap_phi *result) {
   search over = {.core = {a, b}, .shift = shift, .scale = scale};
   memset(result, 0, sizeof *result);
-  result->lower = -INFINITY;
+  result->best.separation = -INFINITY;
   hold_still(&over, guess);
 
-  gap_simplex *simplex = &result->simplex;
+  gap_simplex *simplex = &result->nearest;
   double n[3], v[3];
   vec3_copy(n, guess);
   vec3_normalise(n);
@@ -252,10 +252,11 @@ void gap_gjk(const gap_core *a, const gap_core *b, const double *shift,
   simplex->weight[0] = 1;
   vec3_copy(v, simplex->corner[0].w);
   result->upper = vec3_length(v);
-  result->lower = vec3_dot(n, v);
-  vec3_copy(result->n, n);
+  result->best.separation = vec3_dot(n, v);
+  vec3_copy(result->best.n, n);
 
-  for (int round = 0; round < ROUNDS && result->lower <= enough; round++) {
+  for (int round = 0; round < ROUNDS && result->best.separation <= enough;
+       round++) {
     if (advance(&over, v, result)) continue;
     if (!over.still || !(result->upper > 0)) break;
     over.still = false;

@@ -3,9 +3,7 @@
 #ifndef ODE_MLCP_GAP_GAP_GJK_H
 #define ODE_MLCP_GAP_GAP_GJK_H
 
-#include <stdbool.h>
-
-#include "gap/gap_core.h"
+#include "gap/gap_sat.h"
 
 /** A point of A minus a point of B, and the two points. */
 typedef struct gap_difference {
@@ -20,19 +18,19 @@ typedef struct gap_simplex {
   double weight[4];
 } gap_simplex;
 
-typedef struct gap_distance {
-  double upper; /* [m] length of the nearest difference found, >= distance;
-                    * 0 where the cores overlap */
-  double lower; /* [m] best s(n) seen, <= Phi of the cores */
-  double n[3];  /* unit, the direction `lower` was found in; zero where
-                    * none was */
-  gap_simplex simplex; /* the nearest difference is its weighted sum */
-} gap_distance;
+/** What is known of Phi of two cores, their radii left out. */
+typedef struct gap_phi {
+  gap_direction best; /* s(n) and its n: a lower bound of Phi */
+  double upper;       /* [m] and an upper one */
+  bool apart; /* or on a half-space: `nearest` holds the nearest points */
+  gap_simplex nearest; /* the nearest difference is its weighted sum */
+} gap_phi;
 
 /**
- * Find distance and nearest points of two cores.
+ * Find distance and nearest points of two cores: `upper` is 0 where they overlap,
+ * `apart` is not set.
  *
- * Stops when the bounds meet to rounding, when `lower` exceeds `enough` (the
+ * Stops when the bounds meet to rounding, when the lower exceeds `enough` (the
  * cores are then known to be further apart), when no progress is left to
  * rounding, or after a fixed number of rounds.
  *
@@ -42,7 +40,7 @@ typedef struct gap_distance {
  */
 void gap_gjk(const gap_core *a, const gap_core *b, const double *shift,
              const double guess[3], double scale, double enough,
-             gap_distance *result);
+             gap_phi *result);
 
 /** The two points that the weighted sum stands for. */
 void gap_simplex_points(const gap_simplex *simplex, double on_a[3],

@@ -160,7 +160,9 @@ static bool may_leave(const void *context, const double n[3]) {
 
 /* The shortest way out of the surface that there is at the triangle. */
 static bool leave_along(const meeting *at, const gap_core *surface,
-                        const double found[3], gap_direction *best) {
+                        gap_direction *best) {
+  double found[3];
+  vec3_copy(found, best->n);
   *best = (gap_direction){
       .separation = -INFINITY, .allowed = may_leave, .context = at};
   if (at->core->kind == CORE_POLYTOPE) {
@@ -182,46 +184,35 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
   at->scale = vec3_length(between) + at->core->reach + surface->reach + radius;
   gap_patch_request request = {
       .a = at->core, .b = surface, .margin = list->margin, .scale = at->scale};
-  gap_distance near;
-  gap_direction best;
-  gap_phi phi = {.apart = false};
+  gap_phi *phi = &request.phi;
   double enough = list->margin + radius;
   gap_gjk(at->core, surface, NULL, at->triangle->normal, at->scale, enough,
-          &near);
-  if (near.upper > 0 &&
-      !gap_distance_settle(at->core, surface, at->scale, enough, &near, &phi))
+          phi);
+  if (phi->upper > 0 &&
+      !gap_distance_settle(at->core, surface, at->scale, enough, phi))
     return 0;
-  if (phi.apart) {
-    best = phi.best;
-    request.certificate = phi.certificate;
-    if (is_outermost(at, best.n)) {
-      request.nearest = &phi.nearest;
-    } else {
-      // it is nearest where a neighbour is nearer, and may still be over its middle ("cube
-      // slides over mesh")
-      if (!(vec3_dot(best.n, at->triangle->normal) > 0)) return 0;
-      vec3_copy(best.n, at->triangle->normal);
-      best.separation = gap_core_separation(at->core, surface, best.n);
-      request.covered_only = true;
-    }
-  } else {
+  if (phi->apart && !is_outermost(at, phi->best.n)) {
+    // it is nearest where a neighbour is nearer, and may still be over its middle ("cube
+    // slides over mesh")
+    if (!(vec3_dot(phi->best.n, at->triangle->normal) > 0)) return 0;
+    vec3_copy(phi->best.n, at->triangle->normal);
+    phi->best.separation = gap_core_separation(at->core, surface, phi->best.n);
+    phi->apart = false;
+    request.covered_only = true;
+  } else if (!phi->apart) {
     /* From behind it came through, or is in a hollow whose walls look away. At a ridge
      * it is in front of one of the sides ("behind a sheet"). */
     vec3_subtract(between, at->core->centre, at->triangle->corners[0]);
     if (!(vec3_dot(between, at->triangle->normal) > 0) ||
-        !leave_along(at, surface, near.n, &best))
+        !leave_along(at, surface, &phi->best))
       return 0;
     request.covered_only = true;
     // all ways out of a box or line were tried; of others, it is known that they
     // overlap
     bool all_tried = at->core->room == NULL;
-    request.certificate =
-        2e-15 * at->scale + (all_tried ? 0 : fmax(-best.separation, 0));
+    phi->upper = (all_tried ? phi->best.separation : 0) + 2e-15 * at->scale;
   }
-  request.separation = best.separation;
-  vec3_copy(request.n, best.n);
-  if (best.separation - radius > list->margin) return 0;
-
+  if (phi->best.separation - radius > list->margin) return 0;
   return add_patch(at, &request, list);
 }
 

@@ -74,18 +74,11 @@ int gap_pair_meet(const gap_core *a, const gap_core *b, double margin,
   vec3_subtract(between, a->centre, b->centre);
   double radii = a->radius + b->radius;
   double scale = vec3_length(between) + a->reach + b->reach + radii;
-  gap_phi phi;
-  if (!gap_distance_find(a, b, scale, margin + radii, &phi)) return 0;
-
-  gap_patch_request request = {.a = a,
-                               .b = b,
-                               .separation = phi.best.separation,
-                               .certificate = phi.certificate,
-                               .margin = margin,
-                               .scale = scale,
-                               .nearest = phi.apart ? &phi.nearest : NULL};
-  vec3_copy(request.n, phi.best.n);
-  return gap_patch(&request, contacts);
+  gap_patch_request request = {
+      .a = a, .b = b, .margin = margin, .scale = scale};
+  return gap_distance_find(a, b, scale, margin + radii, &request.phi)
+             ? gap_patch(&request, contacts)
+             : 0;
 }
 
 /* Thin out where asked for or where room is short, and move to the world.

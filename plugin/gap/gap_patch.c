@@ -29,12 +29,14 @@ static void write_contact(const gap_patch_request *request,
   double apart[3];
   vec3_subtract(apart, on_a, on_b);
   // no point is deeper than s(n): less is rounding, or a face not quite flat ("parallel")
-  contact->gap = fmax(vec3_dot(request->n, apart), request->separation) -
-                 a->radius - b->radius;
-  vec3_copy(contact->normal, request->n);
+  contact->gap =
+      fmax(vec3_dot(request->phi.best.n, apart), request->phi.best.separation) -
+      a->radius - b->radius;
+  vec3_copy(contact->normal, request->phi.best.n);
   for (int k = 0; k < 3; k++) contact->point[k] = (on_a[k] + on_b[k]) / 2;
-  vec3_add_scaled(contact->point, (b->radius - a->radius) / 2, request->n);
-  contact->certificate = request->certificate;
+  vec3_add_scaled(contact->point, (b->radius - a->radius) / 2,
+                  request->phi.best.n);
+  contact->certificate = request->phi.upper - request->phi.best.separation;
   contact->triangle[0] = contact->triangle[1] = -1;
 }
 
@@ -49,7 +51,8 @@ static void add_contact(collection *into, const double on_a[3],
   for (int i = 0; i < into->count && !known; i++) {
     double apart[3];
     vec3_subtract(apart, into->contacts[i].point, contact->point);
-    vec3_add_scaled(apart, -vec3_dot(apart, request->n), request->n);
+    vec3_add_scaled(apart, -vec3_dot(apart, request->phi.best.n),
+                    request->phi.best.n);
     known = vec3_length(apart) < same_point * request->scale;
   }
   into->count += !known;
@@ -126,7 +129,7 @@ static void add_corners(collection *into, const seen_outline *of,
     gap_feature id[2] = {one->corners[i], one->corners[i]};
     double foot[3];
     if (!covers(over, one->points[i], tolerance)) continue;
-    foot_on(other, into->request->n, one->points[i], foot);
+    foot_on(other, into->request->phi.best.n, one->points[i], foot);
     point[!side] = foot;
     id[!side] = other->count == 2 ? other->edges[0] : other->face;
     add_contact(into, point[0], point[1], id);
@@ -176,7 +179,7 @@ static bool are_parallel(const gap_outline *on_a, const gap_outline *on_b) {
 /* A corner alone, and lines that cross, touch in the deepest point. */
 static void meet(collection *into, const gap_outline *on_a,
                  const gap_outline *on_b) {
-  const double *n = into->request->n;
+  const double *n = into->request->phi.best.n;
   const double tolerance = outside_tolerance * into->request->scale;
   bool lines = on_a->count == 2 && on_b->count == 2;
   seen_outline a, b;
@@ -218,31 +221,33 @@ static gap_feature nearest_feature(const gap_core *core,
  * another direction. */
 static bool write_witness(const gap_patch_request *request,
                           gap_contact *contact) {
-  const gap_simplex *nearest = request->nearest;
-  gap_distance apart;
-  if (nearest == NULL) {
+  const gap_simplex *nearest = &request->phi.nearest;
+  gap_phi apart;
+  if (!request->phi.apart) {
     double shift[3] = {0, 0, 0};
-    vec3_add_scaled(shift, 0.01 * request->scale - request->separation,
-                    request->n);
-    gap_gjk(request->a, request->b, shift, request->n, request->scale, INFINITY,
-            &apart);
-    nearest = &apart.simplex;
+    vec3_add_scaled(shift, 0.01 * request->scale - request->phi.best.separation,
+                    request->phi.best.n);
+    gap_gjk(request->a, request->b, shift, request->phi.best.n, request->scale,
+            INFINITY, &apart);
+    nearest = &apart.nearest;
   }
   double on_a[3], on_b[3], across[3];
   gap_simplex_points(nearest, on_a, on_b);
   if (request->covered_only) { /* over B, not beside it */
     vec3_subtract(across, on_a, on_b);
-    vec3_add_scaled(across, -vec3_dot(across, request->n), request->n);
+    vec3_add_scaled(across, -vec3_dot(across, request->phi.best.n),
+                    request->phi.best.n);
     if (vec3_length(across) > outside_tolerance * request->scale) return false;
   }
   // heights by the supports: nearest points are less exact
   double support[3];
   for (int k = 0; k < 3; k++) on_b[k] = (on_a[k] + on_b[k]) / 2;
-  gap_core_support(request->b, request->n, support);
+  gap_core_support(request->b, request->phi.best.n, support);
   vec3_subtract(support, support, on_b);
-  vec3_add_scaled(on_b, vec3_dot(support, request->n), request->n);
+  vec3_add_scaled(on_b, vec3_dot(support, request->phi.best.n),
+                  request->phi.best.n);
   vec3_copy(on_a, on_b);
-  vec3_add_scaled(on_a, request->separation, request->n);
+  vec3_add_scaled(on_a, request->phi.best.separation, request->phi.best.n);
   write_contact(request, on_a, on_b, contact);
   contact->feature[0] = nearest_feature(request->a, nearest, 0);
   contact->feature[1] = nearest_feature(request->b, nearest, 1);
@@ -259,7 +264,8 @@ static void swap_contacts(gap_contact *p, gap_contact *q) {
  * that point is put in. */
 static void lead_with_deepest(collection *into) {
   const gap_patch_request *request = into->request;
-  double gap = request->separation - request->a->radius - request->b->radius;
+  double gap =
+      request->phi.best.separation - request->a->radius - request->b->radius;
   double near = gap + outside_tolerance * request->scale;
   int deepest = 0;
   for (int i = 1; i < into->count; i++)
@@ -281,9 +287,9 @@ int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
   collection into = {.request = request, .contacts = contacts};
   gap_outline on_a, on_b;
   double back[3];
-  vec3_negate(back, request->n);
+  vec3_negate(back, request->phi.best.n);
   gap_outline_facing(request->a, back, request->scale, &on_a);
-  gap_outline_facing(request->b, request->n, request->scale, &on_b);
+  gap_outline_facing(request->b, request->phi.best.n, request->scale, &on_b);
   meet(&into, &on_a, &on_b);
   lead_with_deepest(&into);
   return into.count;

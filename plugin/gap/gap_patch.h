@@ -6,12 +6,9 @@
 
 typedef struct gap_patch_request {
   const gap_core *a, *b;
-  double n[3];                /* unit, into A: where s(n) is largest */
-  double separation;          /* [m] s(n) of the cores, radii left out */
-  double certificate;         /* [m] */
-  double margin;              /* [m] on gaps, radii counted */
-  double scale;               /* [m] size of the coordinates */
-  const gap_simplex *nearest; /* nearest points where apart, else NULL */
+  gap_phi phi;       /* and n, unit, into A */
+  double margin;     /* [m] on gaps, radii counted */
+  double scale;      /* [m] size of the coordinates */
   bool covered_only; /* leave the deepest point out where A and B are not over
                         one another: B is a piece of a surface that goes on */
 } gap_patch_request;
