@@ -86,26 +86,19 @@ static void place(dGeomID geom, const gap_mover *mover, double share,
   out->moved = true;
 }
 
-int gap_sweep_look(gap_context *context, const dGeomID geom[2],
-                   const gap_mover mover[2], double share, double margin,
-                   gap_contact contacts[], int room) {
-  gap_geom placed[2];
-  for (int side = 0; side < 2; side++) {
-    place(geom[side], &mover[side], share, &placed[side]);
-    if (placed[side].geom == NULL) return 0;
-  }
-  return gap_query_placed(context, placed, margin, GAP_NEAREST, contacts, room);
-}
-
 /* The gap at a share, at most `margin`: what is more is not looked for.
  * @return gap_status */
 static int look(sweep *w, double share, double margin, double *gap) {
-  double before = w->context->compared;
+  gap_context *context = w->context;
+  double before = context->compared;
+  gap_geom placed[2];
+  for (int side = 0; side < 2; side++)
+    place(w->request->geom[side], &w->request->mover[side], share,
+          &placed[side]);
   w->result->queries++;
-  w->count =
-      gap_sweep_look(w->context, w->request->geom, w->request->mover, share,
-                     margin, w->contacts, w->mesh ? GAP_NEAREST_ROOM : 1);
-  w->result->work += w->context->compared - before;
+  w->count = gap_query_placed(context, placed, margin, GAP_NEAREST, w->contacts,
+                              w->mesh ? GAP_NEAREST_ROOM : 1);
+  w->result->work += context->compared - before;
   *gap = w->count > 0 ? w->contacts[0].gap : margin;
   return w->count < 0 ? w->count : GAP_OK;
 }
@@ -254,6 +247,7 @@ static int advance(sweep *w) {
     if (w->count > 0 && share > 0 && gap - aim <= request->tolerance) {
       result->hits = true;
       result->share = share;
+      vec3_copy(result->normal, w->contacts[0].normal);
       return GAP_OK;
     }
     status = find_way(w, share, aim, &way);

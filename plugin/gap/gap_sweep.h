@@ -37,11 +37,6 @@ typedef struct gap_extent {
 int gap_extent_find(gap_context *context, dGeomID geom, const double about[3],
                     gap_extent *extent);
 
-/** gap_query() of the two geoms at a share of the way, the deepest `room` contacts. */
-int gap_sweep_look(gap_context *context, const dGeomID geom[2],
-                   const gap_mover mover[2], double share, double margin,
-                   gap_contact contacts[], int room);
-
 /** The geoms of a sweep and what is asked of it. */
 typedef struct gap_sweep_request {
   dGeomID geom[2];
@@ -55,7 +50,8 @@ typedef struct gap_sweep_request {
 
 typedef struct gap_sweep_result {
   bool hits;
-  double share;     /* where the gap is that low for the first time */
+  double share;     /* where the gap is that low for the first time, */
+  double normal[3]; /* unit, into the first geom: along this */
   double start_gap; /* m; INFINITY: more than can be covered */
   int queries;      /* of gaps */
   double work;      /* pairs of convex pieces that these compared */

@@ -20,11 +20,10 @@ static const double OF_MESH = 0.05;
 
 struct sweep_body {
   dBodyID id;
-  unsigned long serial;
   double way;     /* m: how far its centre may go, */
   double turning; /* rad: and how far it may turn */
   double stops;   /* share of its way at which it is held */
-  bool kinematic, fast;
+  bool fast;      /* by the velocities of the step: it may be held */
   const sweep_way *along;
   int number; /* there */
 };
@@ -50,21 +49,6 @@ static double inner_of(const gap_extent *extent) {
   return extent->inner > 0 ? extent->inner : OF_MESH * extent->size;
 }
 
-static void read_body(sweep_body *body, const sweep_way *way, int b) {
-  dBodyID id = way->bodies[b];
-  const double *v = way->from->v + 6 * b;
-  memset(body, 0, sizeof *body);
-  body->id = id;
-  body->serial = dBodyGetSerial(id);
-  body->kinematic = dBodyIsKinematic(id);
-  body->along = way;
-  body->number = b;
-  body->stops = 1;
-  body->way = way->seconds * vec3_length(v);
-  body->turning =
-      way->seconds * fmin(vec3_length(v + 3), dBodyGetMaxAngularSpeed(id));
-}
-
 /* Of a geom where it is placed now. @return false for a class without a gap */
 static bool find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
   double about[3] = {0};
@@ -79,7 +63,8 @@ static bool find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
 /* True if a body goes further than half its own thickness. */
 static bool is_fast(step_sweep *sweep, const sweep_body *body) {
   gap_extent extent;
-  if (body->kinematic || !(body->way > 0 || body->turning > 0)) return false;
+  if (dBodyIsKinematic(body->id) || !(body->way > 0 || body->turning > 0))
+    return false;
   for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL;
        geom = dBodyGetNextGeom(geom))
     if (find_extent(sweep, geom, &extent) &&
@@ -99,23 +84,22 @@ static int find_body(const step_sweep *sweep, dBodyID id) {
 static bool read_bodies(step_sweep *sweep, const sweep_way *way) {
   int n = sweep->n_bodies = way->n_bodies;
   sweep->n_fast = sweep->n_pairs = 0;
-  if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n)) return false;
+  if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n) ||
+      !ARENA_TAKE(&sweep->arena, sweep->index.slots,
+                  serial_table_room((size_t)n)))
+    return false;
+  serial_table_start(&sweep->index, (size_t)n);
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
-    read_body(body, way, b);
+    const double *v = way->from->v + 6 * b;
+    dBodyID id = way->bodies[b];
+    *body = (sweep_body){.id = id, .stops = 1, .along = way, .number = b};
+    body->way = way->seconds * vec3_length(v);
+    body->turning =
+        way->seconds * fmin(vec3_length(v + 3), dBodyGetMaxAngularSpeed(id));
     sweep->n_fast += body->fast = is_fast(sweep, body);
+    serial_table_add(&sweep->index, dBodyGetSerial(id), b);
   }
-  return true;
-}
-
-/* For find_body. */
-static bool index_bodies(step_sweep *sweep) {
-  size_t n = (size_t)sweep->n_bodies;
-  if (!ARENA_TAKE(&sweep->arena, sweep->index.slots, serial_table_room(n)))
-    return false;
-  serial_table_start(&sweep->index, n);
-  for (int b = 0; b < sweep->n_bodies; b++)
-    serial_table_add(&sweep->index, sweep->bodies[b].serial, b);
   return true;
 }
 
@@ -302,9 +286,7 @@ bool step_sweep_open(step_sweep *sweep) {
 
 bool step_sweep_find(step_sweep *sweep, const sweep_way *way) {
   return step_sweep_open(sweep) && read_bodies(sweep, way) &&
-         (sweep->n_fast == 0 ||
-          (index_bodies(sweep) && find_pairs_there(sweep, way))) &&
-         !sweep->failed;
+         (sweep->n_fast == 0 || find_pairs_there(sweep, way)) && !sweep->failed;
 }
 
 /* --- meetings ------------------------------------------------------------- */
@@ -363,36 +345,11 @@ static void seek(step_sweep *sweep, sweep_pair *pair, const sweep_way *way,
   sweep->failed |= status == GAP_NO_MEMORY;
 }
 
-/* Where the fast one of a pair is held: in touch, or where the program's own
- * collision sees it. */
-static double held_depth(const sweep_pair *pair, bool sees_gaps) {
-  double least = pair->inner;
-  for (int side = 0; side < 2; side++)
-    if (pair->extent[side].inner > 0)
-      least = fmin(least, pair->extent[side].inner);
-  return sees_gaps ? 0 : SEEN * least;
-}
-
-/* True if the normal at which a pair meets is not that at the end of the way. */
-static bool is_turned(step_sweep *sweep, const sweep_way *way,
-                      const sweep_pair *pair) {
-  const double NEAR = 1e-3; /* m */
-  const double ALIKE = 1 - 0.5 * 0.01 * 0.01;
-  gap_contact at;
-  gap_mover mover[2];
-  for (int side = 0; side < 2; side++)
-    set_mover(sweep, pair->body[side], way, &mover[side]);
-  sweep->queries++;
-  int count = gap_sweep_look(sweep->gaps, pair->geom, mover, pair->found.share,
-                             NEAR, &at, 1);
-  sweep->failed |= count == GAP_NO_MEMORY;
-  return count == 1 && vec3_dot(at.normal, pair->end->point.normal) < ALIKE;
-}
-
-/* The place where a pair meets. */
+/* The place where a pair meets: in touch, or where the program's own collision sees it. */
 static void meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
+  const double ALIKE = 1 - 0.5 * 0.01 * 0.01;
   gap_sweep_result *found = &pair->found;
-  double depth = held_depth(pair, way->contacts->function != NULL);
+  double depth = way->contacts->function != NULL ? 0 : SEEN * pair->inner;
   seek(sweep, pair, way, depth,
        depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1));
   /* what was seen to overlap, and is not kept apart, is let pass: in a world that is soft
@@ -400,17 +357,17 @@ static void meet(step_sweep *sweep, const sweep_way *way, sweep_pair *pair) {
   bool soft = host_world_cfm(way->world) > HOST_DEFAULT_CFM;
   if (found->start_gap <= -0.5 * depth && (soft || !pair->kept_apart))
     found->hits = false;
-  if (pair->end == NULL) return;
-  if (found->start_gap <= HAIR_BESIDE)
-    *found = (gap_sweep_result){.hits = true};
-  found->hits = found->hits && !found->ran_out && is_turned(sweep, way, pair);
+  /* one that overlaps at the end is held where it meets with another normal */
+  if (pair->end != NULL)
+    found->hits &= !found->ran_out &&
+                   vec3_dot(found->normal, pair->end->point.normal) < ALIKE;
 }
 
 /* What joints tie together is held together. */
 static void hold_tied(step_sweep *sweep) {
   for (int b = 0; b < sweep->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
-    bool spreads = body->stops < 1 && !body->kinematic;
+    bool spreads = body->stops < 1 && !dBodyIsKinematic(body->id);
     int n_joints = spreads ? dBodyGetNumJoints(body->id) : 0, least = b;
     for (int j = 0; j < n_joints; j++) {
       dJointID joint = dBodyGetJoint(body->id, j);
@@ -469,7 +426,7 @@ static int take_shares(const step_sweep *sweep, double shares[]) {
   int n_held = 0;
   for (int b = 0; b < sweep->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
-    if (!(body->stops < shares[b]) || body->kinematic) continue;
+    if (!(body->stops < shares[b]) || dBodyIsKinematic(body->id)) continue;
     shares[b] = body->stops;
     n_held++;
   }
@@ -484,12 +441,12 @@ static bool overlaps(const world_contact *contact) {
 /* Note what overlaps at the end of the way. */
 static bool find_overlapping(step_sweep *sweep, const world_contacts *ends) {
   sweep->n_pairs = 0;
-  if (!index_bodies(sweep)) return false;
   for (int k = 0; k < ends->n; k++) {
     const world_contact *end = &ends->items[k];
     for (int side = 0; side < 2 && overlaps(end); side++) {
       int b = find_body(sweep, dGeomGetBody(end->geom[side]));
-      if (b >= 0) sweep->bodies[b].fast = !sweep->bodies[b].kinematic;
+      if (b >= 0)
+        sweep->bodies[b].fast = !dBodyIsKinematic(sweep->bodies[b].id);
     }
     if (overlaps(end))
       add_pair(sweep, end->geom[0], end->geom[1], true, true, end);
@@ -588,7 +545,7 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
             FOUND * hair_touch(way->from->poses[pair->body[side]].position));
     double depth = 2 * tolerance;
     pair->apart = !are_in_touch(starts, pair->body);
-    if (!pair->apart) depth = fmax(depth, held_depth(pair, false));
+    if (!pair->apart) depth = fmax(depth, SEEN * pair->inner);
     seek(sweep, pair, way, depth, tolerance);
     /* one that slides along another without an end is no event */
     pair->found.hits &= !pair->found.ran_out;
