@@ -56,7 +56,7 @@ static bool find_on_half_space(const gap_core *a, const gap_core *b,
   double down[3];
   vec3_copy(phi->best.n, b->axis);
   vec3_negate(down, b->axis);
-  gap_core_support(a, down, lowest->on_a);
+  lowest->corner[0] = gap_core_support(a, down, lowest->on_a);
   phi->best.separation =
       vec3_dot(b->axis, lowest->on_a) - vec3_dot(b->axis, b->centre);
   vec3_copy(lowest->on_b, lowest->on_a);

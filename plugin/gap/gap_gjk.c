@@ -179,22 +179,21 @@ static void hold_still(search *over, const double guess[3]) {
   }
 }
 
-static void support(const search *over, int side, const double n[3],
-                    double point[3]) {
-  if (!over->still || over->core[side]->kind == CORE_POLYTOPE) {
-    gap_core_support(over->core[side], n, point);
-    return;
-  }
+static int support(const search *over, int side, const double n[3],
+                   double point[3]) {
+  if (!over->still || over->core[side]->kind == CORE_POLYTOPE)
+    return gap_core_support(over->core[side], n, point);
   const double(*ends)[3] = over->ends[side];
   vec3_copy(point, ends[vec3_dot(n, ends[1]) > vec3_dot(n, ends[0])]);
+  return 0;
 }
 
 static void lowest_difference(const search *over, const double n[3],
                               gap_difference *lowest) {
   double back[3];
   vec3_negate(back, n);
-  support(over, 0, back, lowest->on_a);
-  support(over, 1, n, lowest->on_b);
+  lowest->corner[0] = support(over, 0, back, lowest->on_a);
+  lowest->corner[1] = support(over, 1, n, lowest->on_b);
   vec3_subtract(lowest->w, lowest->on_a, lowest->on_b);
   if (over->shift != NULL) vec3_add_scaled(lowest->w, 1, over->shift);
 }

@@ -8,6 +8,7 @@
 /** A point of A minus a point of B, and the two points. */
 typedef struct gap_difference {
   double w[3], on_a[3], on_b[3];
+  int corner[2]; /* of polytopes: which they are */
 } gap_difference;
 
 /** Up to four differences whose hull is searched, and the weights of the

@@ -193,12 +193,6 @@ static void meet(collection *into, const gap_outline *on_a,
   if (!lines) add_crossings(into, &a, &b);
 }
 
-static int corner_number(const gap_core *core, const double point[3]) {
-  for (int i = 0; i < core->topology->n_corners; i++)
-    if (memcmp(core->corners[i], point, sizeof core->corners[i]) == 0) return i;
-  return 0;
-}
-
 /* The feature that the nearest point of one core lies on. */
 static gap_feature nearest_feature(const gap_core *core,
                                    const gap_simplex *nearest, int side) {
@@ -206,8 +200,7 @@ static gap_feature nearest_feature(const gap_core *core,
   if (core->kind != CORE_POLYTOPE) return gap_feature_make(GAP_SURFACE, 0);
   int corners[4], count = 0;
   for (int i = 0; i < nearest->count; i++) {
-    const gap_difference *d = &nearest->corner[i];
-    int number = corner_number(core, side == 0 ? d->on_a : d->on_b);
+    int number = nearest->corner[i].corner[side];
     bool known = false;
     for (int k = 0; k < count; k++) known = known || corners[k] == number;
     if (!known) corners[count++] = number;

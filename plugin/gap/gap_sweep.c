@@ -64,6 +64,7 @@ typedef struct sweep {
   bool mesh_moves; /* where along a normal it is nearest later is not known */
   gap_contact *contacts; /* [GAP_NEAREST_ROOM] where it was looked last */
   int count;
+  int status; /* the first that is not GAP_OK ends it */
 } sweep;
 
 static void place(dGeomID geom, const gap_mover *mover, double share,
@@ -86,9 +87,8 @@ static void place(dGeomID geom, const gap_mover *mover, double share,
   out->moved = true;
 }
 
-/* The gap at a share, at most `margin`: what is more is not looked for.
- * @return gap_status */
-static int look(sweep *w, double share, double margin, double *gap) {
+/* The gap at a share, at most `margin`: what is more is not looked for. */
+static double look(sweep *w, double share, double margin) {
   gap_context *context = w->context;
   double before = context->compared;
   gap_geom placed[2];
@@ -99,8 +99,8 @@ static int look(sweep *w, double share, double margin, double *gap) {
   w->count = gap_query_placed(context, placed, margin, GAP_NEAREST, w->contacts,
                               w->mesh ? GAP_NEAREST_ROOM : 1);
   w->result->work += context->compared - before;
-  *gap = w->count > 0 ? w->contacts[0].gap : margin;
-  return w->count < 0 ? w->count : GAP_OK;
+  if (w->count < 0) w->status = w->count;
+  return w->count > 0 ? w->contacts[0].gap : margin;
 }
 
 /* --- bounds on speed ------------------------------------------------------ */
@@ -139,31 +139,26 @@ static double rate_change(const sweep *w) {
 }
 
 /* How far the geoms are apart along n (unit, into the first), which is at most their
- * gap; of a mesh the point `of_mesh` counts. @return gap_status */
-static int separation_along(sweep *w, const double n[3],
-                            const double of_mesh[3], double share,
-                            double *separation) {
-  gap_shape shapes[2];
+ * gap; of a mesh the point `of_mesh` counts. */
+static double separation_along(sweep *w, const double n[3],
+                               const double of_mesh[3], double share) {
   gap_core cores[2];
   for (int side = 0; side < 2; side++) {
     gap_geom placed;
+    gap_shape shape = {.kind = GAP_SPHERE};
+    vec3_copy(shape.position, of_mesh);
     place(w->request->geom[side], &w->request->mover[side], share, &placed);
-    shapes[side] = (gap_shape){
-        .kind = GAP_SPHERE, .position = {of_mesh[0], of_mesh[1], of_mesh[2]}};
-    int status = gap_geom_is_mesh(&placed)
-                     ? GAP_OK
-                     : gap_geom_shape(w->context, &placed, side, &shapes[side]);
-    if (status != GAP_OK) return status;
-  }
-  const double *origin = shapes[shapes[0].kind == GAP_PLANE].position;
-  for (int side = 0; side < 2; side++)
-    if (gap_pair_place(&w->context->scratch, &shapes[side], side, origin,
+    if (!gap_geom_is_mesh(&placed))
+      w->status = gap_geom_shape(w->context, &placed, side, &shape);
+    if (w->status == GAP_OK &&
+        gap_pair_place(&w->context->scratch, &shape, side, of_mesh,
                        &cores[side]) != GAP_OK)
-      return gap_context_fail(w->context, w->request->geom[side], GAP_NO_MEMORY,
-                              NULL);
-  *separation = gap_core_separation(&cores[0], &cores[1], n) - cores[0].radius -
-                cores[1].radius;
-  return GAP_OK;
+      w->status =
+          gap_context_fail(w->context, placed.named, GAP_NO_MEMORY, NULL);
+    if (w->status != GAP_OK) return 0;
+  }
+  return gap_core_separation(&cores[0], &cores[1], n) - cores[0].radius -
+         cores[1].radius;
 }
 
 /* Up to where a step may go: one of them may stop on the way. */
@@ -196,8 +191,8 @@ static double share_above(double start, double end, double sag) {
 
 /* Shorten a way from a share so that the separation along a contact's normal does not
  * get below the aim on it: what it is at the end says more than the speed alone. */
-static int shorten(sweep *w, double share, double aim,
-                   const gap_contact *contact, double *way) {
+static void shorten(sweep *w, double share, double aim,
+                    const gap_contact *contact, double *way) {
   const double SHORTER = 0.5;
   const double *n = contact->normal, tolerance = w->request->tolerance;
   double above = contact->gap - aim, rate = approach(w, share, n);
@@ -207,56 +202,50 @@ static int shorten(sweep *w, double share, double aim,
   vec3_add_scaled(surface, contact->triangle[0] >= 0 ? half : -half, n);
   if (w->mesh_moves) *way = fmin(*way, least);
   for (double safe = 0; *way > least && safe < SHORTER;) {
-    double there = 0;
-    int status = separation_along(w, n, surface, share + *way, &there);
-    if (status != GAP_OK) return status;
+    double there = separation_along(w, n, surface, share + *way);
+    if (w->status != GAP_OK) return;
     safe = share_above(above + tolerance, there - aim + tolerance,
                        bend * *way * *way);
     *way = fmax(least, *way * fmin(fmax(safe, SHORTER), 1));
   }
-  return GAP_OK;
 }
 
 /* How far it is safe to go from a share on: no further than what was not seen can come. */
-static int find_way(sweep *w, double share, double aim, double *way) {
+static double find_way(sweep *w, double share, double aim) {
   double speed = approach(w, share, NULL), unseen = w->context->covered - aim;
-  *way = next_stop(w, share) - share;
+  double way = next_stop(w, share) - share;
   if (speed > 0)
-    *way = fmin(*way, fmax(unseen, 0.5 * w->request->tolerance) / speed);
-  for (int k = 0; k < w->count; k++) {
-    int status = shorten(w, share, aim, &w->contacts[k], way);
-    if (status != GAP_OK) return status;
-  }
-  return GAP_OK;
+    way = fmin(way, fmax(unseen, 0.5 * w->request->tolerance) / speed);
+  for (int k = 0; k < w->count; k++)
+    shorten(w, share, aim, &w->contacts[k], &way);
+  return way;
 }
 
-static int advance(sweep *w) {
+static void advance(sweep *w) {
   const gap_sweep_request *request = w->request;
   gap_sweep_result *result = w->result;
-  double share = 0, aim = NAN;
+  double aim = NAN;
   for (;;) {
-    double gap, way;
-    double margin = margin_of(w, (1 - share) * approach(w, share, NULL) +
-                                     request->depth + request->tolerance);
-    int status = look(w, share, margin, &gap);
-    if (status != GAP_OK) return status;
+    const double share = result->share;
+    double gap = look(w, share,
+                      margin_of(w, (1 - share) * approach(w, share, NULL) +
+                                       request->depth + request->tolerance));
+    if (w->status != GAP_OK) return;
     if (share == 0) {
       result->start_gap = w->count == 0 && !w->mesh ? INFINITY : gap;
       aim = fmin(gap, 0) - request->depth;
     }
-    if (w->count > 0 && share > 0 && gap - aim <= request->tolerance) {
-      result->hits = true;
-      result->share = share;
+    result->hits = w->count > 0 && share > 0 && gap - aim <= request->tolerance;
+    if (result->hits) {
       vec3_copy(result->normal, w->contacts[0].normal);
-      return GAP_OK;
+      return;
     }
-    status = find_way(w, share, aim, &way);
-    if (status != GAP_OK || share + way >= 1) return status;
-    share = fmax(share + way, nextafter(share, 2));
+    double way = find_way(w, share, aim);
+    if (w->status != GAP_OK || share + way >= 1) return;
+    result->share = fmax(share + way, nextafter(share, 2));
     if (result->queries >= MOST_QUERIES || result->work >= request->most) {
       result->hits = result->ran_out = true;
-      result->share = share;
-      return GAP_OK;
+      return;
     }
   }
 }
@@ -276,5 +265,6 @@ int gap_sweep(gap_context *context, const gap_sweep_request *request,
     w.mesh = true;
     w.mesh_moves |= speed_along(&request->mover[side], 1, 0, NULL, 1) > 0;
   }
-  return advance(&w);
+  advance(&w);
+  return w.status;
 }
