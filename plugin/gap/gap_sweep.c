@@ -14,6 +14,7 @@ enum { MOST_QUERIES = 200 };
 
 static void box_extent(dGeomID geom, const double about[3],
                        gap_extent *extent) {
+  const double OF_MESH = 0.05;
   dReal box[6];
   double square = 0;
   dGeomGetAABB(geom, box);
@@ -24,7 +25,7 @@ static void box_extent(dGeomID geom, const double about[3],
     square += far * far;
     extent->size = fmax(extent->size, box[2 * k + 1] - box[2 * k]);
   }
-  extent->inner = 0;
+  extent->inner = OF_MESH * extent->size;
   extent->reach = sqrt(square);
 }
 

@@ -27,7 +27,8 @@ typedef struct gap_mover {
 /** How large a geom is to a sweep. */
 typedef struct gap_extent {
   double
-      inner; /* m: half of its least thickness; 0: a mesh; INFINITY: a plane */
+      inner; /* m: half of its least thickness; of a mesh, whose thickness is not
+                   known, a part of its size; INFINITY: a plane */
   double reach; /* m: no point that turns with the body is further from it; a
                    sphere's surface does not */
   double size;  /* m: about how large it is; INFINITY: a plane */

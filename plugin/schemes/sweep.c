@@ -15,8 +15,6 @@
 /* Of a body's half thickness: so deep it is held, where the program's own collision has
  * to see it. */
 static const double SEEN = 0.02;
-/* A mesh's thickness is not known: this part of its size is taken for it. */
-static const double OF_MESH = 0.05;
 
 struct sweep_body {
   dBodyID id;
@@ -45,10 +43,6 @@ struct sweep_pair {
 
 /* --- the bodies ----------------------------------------------------------- */
 
-static double inner_of(const gap_extent *extent) {
-  return extent->inner > 0 ? extent->inner : OF_MESH * extent->size;
-}
-
 /* Of a geom where it is placed now. @return false for a class without a gap */
 static bool find_extent(step_sweep *sweep, dGeomID geom, gap_extent *extent) {
   double about[3] = {0};
@@ -68,7 +62,7 @@ static bool is_fast(step_sweep *sweep, const sweep_body *body) {
   for (dGeomID geom = dBodyGetFirstGeom(body->id); geom != NULL;
        geom = dBodyGetNextGeom(geom))
     if (find_extent(sweep, geom, &extent) &&
-        body->way + body->turning * extent.reach > inner_of(&extent))
+        body->way + body->turning * extent.reach > extent.inner)
       return true;
   return false;
 }
@@ -140,7 +134,7 @@ static void add_pair(step_sweep *sweep, dGeomID one, dGeomID other,
     /* what is seen before it touches never gets behind a plane */
     if (sees_gaps && isinf(extent->inner)) return;
     if (is_held_by_sweep(sweep, pair.body[side]))
-      pair.inner = fmin(pair.inner, inner_of(extent));
+      pair.inner = fmin(pair.inner, extent->inner);
   }
   if (!POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
     sweep->failed = true;
