@@ -129,10 +129,11 @@ static void note_gap(gap_contact_list *list, double gap) {
 }
 
 /* The patch that is asked for; of a half-space, where the triangle is on it. */
-static int add_patch(const meeting *at, const gap_patch_request *request,
-                     gap_contact_list *list) {
-  if (!POOL_GROW(list->pool, list->contacts, list->count + GAP_PAIR_ROOM))
-    return -1;
+static void add_patch(const meeting *at, const gap_patch_request *request,
+                      gap_contact_list *list) {
+  list->failed |=
+      !POOL_GROW(list->pool, list->contacts, list->count + GAP_PAIR_ROOM);
+  if (list->failed) return;
   gap_contact *all = list->contacts, *contacts = all + list->count;
   int count;
   if (at->core->half_space) {
@@ -150,7 +151,6 @@ static int add_patch(const meeting *at, const gap_patch_request *request,
         (int32_t)(at->triangle - at->whole->triangles); // for now
     note_gap(list, contact->gap);
   }
-  return 0;
 }
 
 /* May the core, which reaches through the triangle, leave along n? */
@@ -175,11 +175,14 @@ static bool leave_along(const meeting *at, const gap_core *surface,
   return best->separation > -INFINITY;
 }
 
-static int meet_triangle(meeting *at, gap_contact_list *list) {
+static void meet_triangle(meeting *at, gap_contact_list *list) {
   const gap_core *surface = &at->surface;
   double radius = at->core->radius, between[3];
   gap_triangle_place(&at->surface, at->triangle);
-  if (at->core->half_space) return add_patch(at, NULL, list);
+  if (at->core->half_space) {
+    add_patch(at, NULL, list);
+    return;
+  }
   vec3_subtract(between, at->core->centre, surface->centre);
   at->scale = vec3_length(between) + at->core->reach + surface->reach + radius;
   gap_patch_request request = {
@@ -190,11 +193,11 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
           phi);
   if (phi->upper > 0 &&
       !gap_distance_settle(at->core, surface, at->scale, enough, phi))
-    return 0;
+    return;
   if (phi->apart && !is_outermost(at, phi->best.n)) {
     // it is nearest where a neighbour is nearer, and may still be over its middle ("cube
     // slides over mesh")
-    if (!(vec3_dot(phi->best.n, at->triangle->normal) > 0)) return 0;
+    if (!(vec3_dot(phi->best.n, at->triangle->normal) > 0)) return;
     vec3_copy(phi->best.n, at->triangle->normal);
     phi->best.separation = gap_core_separation(at->core, surface, phi->best.n);
     phi->apart = false;
@@ -205,15 +208,15 @@ static int meet_triangle(meeting *at, gap_contact_list *list) {
     vec3_subtract(between, at->core->centre, at->triangle->corners[0]);
     if (!(vec3_dot(between, at->triangle->normal) > 0) ||
         !leave_along(at, surface, &phi->best))
-      return 0;
+      return;
     request.covered_only = true;
     // all ways out of a box or line were tried; of others, it is known that they
     // overlap
     bool all_tried = at->core->room == NULL;
     phi->upper = (all_tried ? phi->best.separation : 0) + 2e-15 * at->scale;
   }
-  if (phi->best.separation - radius > list->margin) return 0;
-  return add_patch(at, &request, list);
+  if (phi->best.separation - radius <= list->margin)
+    add_patch(at, &request, list);
 }
 
 static double top_height(const gap_triangle *triangle, const double n[3]) {
@@ -266,21 +269,20 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
   drop_marked(list, first);
 }
 
-int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
-                  const gap_near near[], int n_near, gap_contact_list *list) {
+void gap_mesh_meet(const gap_core *core, const gap_surface *surface,
+                   const gap_near near[], int n_near, gap_contact_list *list) {
   int first = list->count;
   const gap_triangle *triangles = surface->triangles;
   meeting at = {.core = core, .whole = surface};
   for (int k = 0; k < n_near && near[k].apart <= fmax(list->margin, 0); k++) {
     list->compared++;
     at.triangle = &triangles[near[k].index];
-    if (meet_triangle(&at, list) != 0) return -1;
+    meet_triangle(&at, list);
   }
   drop_longer_ways(core->radius, triangles, first, list);
   gap_contact *all = list->contacts;
   for (int i = first; i < list->count; i++)
     all[i].triangle[1] = triangles[all[i].triangle[1]].number;
-  return 0;
 }
 
 /* Keep the first of those in one place along one normal. @return false: no memory. */
@@ -344,6 +346,7 @@ static void reduce_by_normal(gap_contact_list *list) {
 
 int gap_mesh_finish(gap_contact_list *list, gap_tree *tree, int32_t **found,
                     double scale, int flags, gap_contact contacts[], int room) {
+  if (list->failed) return -1;
   if (list->count == 0) return 0;
   if (!drop_repeated(list, tree, found, scale)) return -1;
   deepest_first(list->contacts, list->count);

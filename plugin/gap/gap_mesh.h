@@ -45,6 +45,7 @@ typedef struct gap_contact_list {
   memory_pool *pool;
   gap_contact *contacts; /* the pool's */
   int count;
+  bool failed;   /* memory ran out */
   double margin; /* [m] on gaps: shrinks where the nearest few will do */
   int enough;    /* so many; 0: all are asked for */
   bool
@@ -70,10 +71,9 @@ typedef struct gap_near {
  *                 coordinates.
  * @param near [n_near] those that may have contacts; the others are neighbours alone. It
  *             ends with the first whose box is further than the list's margin.
- * @return 0, or -1 where memory runs out.
  */
-int gap_mesh_meet(const gap_core *core, const gap_surface *surface,
-                  const gap_near near[], int n_near, gap_contact_list *list);
+void gap_mesh_meet(const gap_core *core, const gap_surface *surface,
+                   const gap_near near[], int n_near, gap_contact_list *list);
 
 /** Drop contacts that repeat one of another triangle, and write the others to
  *  `contacts`, the deepest first. With GAP_REDUCE, or where room for all is short, those

@@ -299,16 +299,15 @@ static int nearer_first(const void *one, const void *other) {
 }
 
 /* The contacts of a core on a surface; the triangles near it are found first, and where
- * few contacts are enough they are met from the nearest on.
- * @return 0, or -1 where memory runs out. */
-static int meet_surface(gap_context *context, const gap_core *core,
-                        const gap_surface *surface, double rounding,
-                        gap_contact_list *list) {
+ * few contacts are enough they are met from the nearest on. */
+static void meet_surface(gap_context *context, const gap_core *core,
+                         const gap_surface *surface, double rounding,
+                         gap_contact_list *list) {
   const int size = surface->tree->n_triangles;
   double box[6];
-  if (!POOL_RESERVE(&context->pool, context->found, size) ||
-      !POOL_RESERVE(&context->pool, context->near[0], size))
-    return -1;
+  list->failed |= !POOL_RESERVE(&context->pool, context->found, size) ||
+                  !POOL_RESERVE(&context->pool, context->near[0], size);
+  if (list->failed) return;
   const int32_t *found = context->found;
   gap_near *near = context->near[0];
   core_box(core, fmax(list->margin, 0) + rounding, box);
@@ -319,16 +318,17 @@ static int meet_surface(gap_context *context, const gap_core *core,
     near[i].apart = boxes_apart(box, surface->tree->boxes[found[i]], rounding);
   if (list->from_nearest)
     qsort(near, (size_t)n_near, sizeof *near, nearer_first);
-  return n_near > 0 ? gap_mesh_meet(core, surface, near, n_near, list) : 0;
+  gap_mesh_meet(core, surface, near, n_near, list);
 }
 
 /* Those of the triangles of another mesh, from the nearest on, too. */
-static int meet_triangles(gap_context *context, const region *in,
-                          const gap_surface *surface, double rounding,
-                          gap_contact_list *list) {
+static void meet_triangles(gap_context *context, const region *in,
+                           const gap_surface *surface, double rounding,
+                           gap_contact_list *list) {
   const gap_triangle *all = *in->triangles;
   const double *whole = gap_tree_whole(surface->tree);
-  if (!POOL_RESERVE(&context->pool, context->near[1], in->count)) return -1;
+  list->failed |= !POOL_RESERVE(&context->pool, context->near[1], in->count);
+  if (list->failed) return;
   gap_near *near = context->near[1];
   for (int i = 0; i < in->count; i++) {
     double box[6];
@@ -345,11 +345,10 @@ static int meet_triangles(gap_context *context, const region *in,
     gap_core core;
     int before = list->count;
     gap_triangle_place(&core, triangle);
-    if (meet_surface(context, &core, surface, rounding, list) != 0) return -1;
+    meet_surface(context, &core, surface, rounding, list);
     for (int k = before; k < list->count; k++)
       list->contacts[k].triangle[0] = triangle->number;
   }
-  return 0;
 }
 
 int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
@@ -399,12 +398,12 @@ int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
   status = plant_region(context, &in[0], &surface);
   if (status != GAP_OK) return status;
   double rounding = 1e-12 * in[0].radius;
-  int failed = meshes == 1
-                   ? meet_surface(context, &core, &surface, rounding, &list)
-                   : meet_triangles(context, &in[1], &surface, rounding, &list);
-  int count = failed ? -1
-                     : gap_mesh_finish(&list, &context->region, &context->found,
-                                       radius, flags, contacts, room);
+  if (meshes == 1)
+    meet_surface(context, &core, &surface, rounding, &list);
+  else
+    meet_triangles(context, &in[1], &surface, rounding, &list);
+  int count = gap_mesh_finish(&list, &context->region, &context->found, radius,
+                              flags, contacts, room);
   context->contacts = list.contacts;
   if (count < 0)
     return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);

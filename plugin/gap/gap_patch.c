@@ -247,12 +247,6 @@ static bool write_witness(const gap_patch_request *request,
   return true;
 }
 
-static void swap_contacts(gap_contact *p, gap_contact *q) {
-  gap_contact kept = *p;
-  *p = *q;
-  *q = kept;
-}
-
 /* The deepest contact comes first; where none is the pair's deepest point,
  * that point is put in. */
 static void lead_with_deepest(collection *into) {
@@ -273,7 +267,9 @@ static void lead_with_deepest(collection *into) {
   }
   if (into->count == 0) return;
   if (into->contacts[deepest].gap <= near) into->contacts[deepest].gap = gap;
-  swap_contacts(&into->contacts[0], &into->contacts[deepest]);
+  const gap_contact first = into->contacts[0];
+  into->contacts[0] = into->contacts[deepest];
+  into->contacts[deepest] = first;
 }
 
 int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {

@@ -195,14 +195,11 @@ static int piece_edges(const piece pieces[], int n_pieces,
   return count;
 }
 
-static void try_both_ways(const gap_core *a, const gap_core *b,
-                          const double n0[3], const double n[3],
-                          gap_direction *best) {
-  double turned[3];
-  if (vec3_dot(n, n0) < 0)
-    vec3_negate(turned, n);
-  else
-    vec3_copy(turned, n);
+static void try_towards(const gap_core *a, const gap_core *b,
+                        const double n0[3], const double n[3],
+                        gap_direction *best) {
+  double turned[3] = {0, 0, 0};
+  vec3_add_scaled(turned, vec3_dot(n, n0) < 0 ? -1 : 1, n);
   gap_direction_try(a, b, turned, best);
 }
 
@@ -210,13 +207,13 @@ static void try_fixed(const gap_core *a, const gap_core *b, const double n0[3],
                       const piece_edge edges[], int count,
                       gap_direction *best) {
   gap_direction_try(a, b, n0, best);
-  if (a->kind == CORE_CYLINDER) try_both_ways(a, b, n0, a->axis, best);
-  if (b->kind == CORE_CYLINDER) try_both_ways(a, b, n0, b->axis, best);
+  if (a->kind == CORE_CYLINDER) try_towards(a, b, n0, a->axis, best);
+  if (b->kind == CORE_CYLINDER) try_towards(a, b, n0, b->axis, best);
   for (int i = 0; i < count; i++)
     for (int j = i + 1; j < count; j++) {
       double n[3];
       vec3_cross(n, edges[i].along, edges[j].along);
-      try_both_ways(a, b, n0, n, best);
+      try_towards(a, b, n0, n, best);
     }
 }
 
