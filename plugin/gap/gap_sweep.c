@@ -233,7 +233,7 @@ static void advance(sweep *w) {
                                        request->depth + request->tolerance));
     if (w->status != GAP_OK) return;
     if (share == 0) {
-      result->start_gap = w->count == 0 && !w->mesh ? INFINITY : gap;
+      result->start_gap = gap;
       aim = fmin(gap, 0) - request->depth;
     }
     result->hits = w->count > 0 && share > 0 && gap - aim <= request->tolerance;

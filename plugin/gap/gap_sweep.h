@@ -53,7 +53,7 @@ typedef struct gap_sweep_result {
   bool hits;
   double share;     /* where the gap is that low for the first time, */
   double normal[3]; /* unit, into the first geom: along this */
-  double start_gap; /* m; INFINITY: more than can be covered */
+  double start_gap; /* m; of what is far as much as was looked for */
   int queries;      /* of gaps */
   double work;      /* pairs of convex pieces that these compared */
   bool
