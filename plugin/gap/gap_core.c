@@ -4,15 +4,14 @@
 
 static const gap_topology point_topology = {.n_corners = 1};
 
-static const int segment_edges[1][4] = {{0, 1, -1, -1}};
 static const gap_topology segment_topology = {
-    .n_corners = 2, .n_edges = 1, .edges = segment_edges};
+    .n_corners = 2, .n_edges = 1, .edges = (const int[1][2]){{0, 1}}};
 
 static const gap_topology triangle_topology = {
     .n_corners = 3,
     .n_edges = 3,
     .n_faces = 2,
-    .edges = (const int[3][4]){{0, 1, 2, 2}, {1, 2, 0, 0}, {2, 0, 1, 1}},
+    .edges = (const int[3][2]){{0, 1}, {1, 2}, {2, 0}},
     .face_start = (const int[]){0, 3, 6},
     .face_corners = (const int[]){0, 1, 2, 0, 2, 1}};
 
@@ -24,18 +23,18 @@ static const gap_topology box_topology = {
     .n_corners = 8,
     .n_edges = 12,
     .n_faces = 6,
-    .edges = (const int[12][4]){{0, 1, 2, 4},
-                                {2, 3, 0, 6},
-                                {4, 5, 6, 0},
-                                {6, 7, 4, 2},
-                                {0, 2, 1, 4},
-                                {1, 3, 0, 5},
-                                {4, 6, 5, 0},
-                                {5, 7, 4, 1},
-                                {0, 4, 1, 2},
-                                {1, 5, 0, 3},
-                                {2, 6, 3, 0},
-                                {3, 7, 2, 1}},
+    .edges = (const int[12][2]){{0, 1},
+                                {2, 3},
+                                {4, 5},
+                                {6, 7},
+                                {0, 2},
+                                {1, 3},
+                                {4, 6},
+                                {5, 7},
+                                {0, 4},
+                                {1, 5},
+                                {2, 6},
+                                {3, 7}},
     .face_start = (const int[]){0, 4, 8, 12, 16, 20, 24},
     .face_corners = (const int[]){0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
                                   2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6}};

@@ -50,8 +50,7 @@ typedef struct gap_core {
 void gap_core_place(gap_core *core, const gap_shape *shape,
                     const double origin[3], double (*corners)[3]);
 
-/** True for a box: corner i has sign bit k of i along its axis k, and its edges stand
- *  in four along x, four along y, four along z. */
+/** True for a box: corner i has sign bit k of i along its axis k. */
 bool gap_core_is_box(const gap_core *core);
 
 /** The point of the core that is furthest along `direction` (any length).

@@ -18,7 +18,8 @@ static const double flatness_tolerance = 1e-9;
  * origin. */
 typedef struct builder {
   gap_topology *of;
-  int (*edges)[4];
+  int (*edges)[2];
+  int *edge_uses; /* how many faces an edge has so far */
   int *face_start, *face_corners;
   double (*points)[3], (*normals)[3], reach;
 } builder;
@@ -50,19 +51,20 @@ static void *take(char **at, size_t count, size_t size) {
 static bool reserve(gap_hull *hull, builder *build, memory_pool *pool,
                     size_t n_points, size_t n_faces, size_t n_sides) {
   size_t size = (n_points + n_faces) * 3 * sizeof(double) +
-                (n_sides * 5 + n_faces + 1) * sizeof(int);
+                (n_sides * 4 + n_faces + 1) * sizeof(int);
   if (!POOL_RESERVE(pool, hull->memory, size)) return false;
   char *at = hull->memory;
   build->points = take(&at, n_points, 3 * sizeof(double));
   build->normals = take(&at, n_faces, 3 * sizeof(double));
-  build->edges = take(&at, n_sides, 4 * sizeof(int));
+  build->edges = take(&at, n_sides, 2 * sizeof(int));
+  build->edge_uses = take(&at, n_sides, sizeof(int));
   build->face_corners = take(&at, n_sides, sizeof(int));
   build->face_start = take(&at, n_faces + 1, sizeof(int));
   hull->points = (const double(*)[3])build->points;
   hull->normals = (const double(*)[3])build->normals;
   hull->topology = (gap_topology){.n_corners = (int)n_points,
                                   .n_faces = (int)n_faces,
-                                  .edges = (const int(*)[4])build->edges,
+                                  .edges = (const int(*)[2])build->edges,
                                   .face_start = build->face_start,
                                   .face_corners = build->face_corners};
   build->of = &hull->topology;
@@ -70,23 +72,19 @@ static bool reserve(gap_hull *hull, builder *build, memory_pool *pool,
 }
 
 /* One more face at the edge between two corners, which is made when it is new; false
- * where it has two already. `wing` is a corner of the face that is not on the edge. */
-static bool use_edge(builder *build, int from, int to, int wing) {
+ * where it has two already. */
+static bool use_edge(builder *build, int from, int to) {
   int e = 0;
   for (; e < build->of->n_edges; e++) {
     const int *edge = build->edges[e];
     if ((edge[0] == from && edge[1] == to) ||
         (edge[0] == to && edge[1] == from))
-      break;
+      return build->edge_uses[e]++ < 2;
   }
-  int *edge = build->edges[e];
-  if (e < build->of->n_edges) {
-    if (edge[3] >= 0) return false;
-    edge[3] = wing;
-  } else {
-    build->of->n_edges++;
-    memcpy(edge, (int[]){from, to, wing, -1}, sizeof build->edges[e]);
-  }
+  build->of->n_edges++;
+  build->edges[e][0] = from;
+  build->edges[e][1] = to;
+  build->edge_uses[e] = 1;
   return true;
 }
 
@@ -99,7 +97,7 @@ static const char *fill_faces(builder *build, const unsigned polygons[]) {
     for (int i = 0; i < sides; i++) {
       int from = (int)at[i], to = (int)at[(i + 1) % sides];
       if (from == to) return "has an edge of no length";
-      if (!use_edge(build, from, to, (int)at[(i + 2) % sides]))
+      if (!use_edge(build, from, to))
         return "has an edge with more than two faces";
       build->face_corners[side++] = from;
     }
@@ -107,7 +105,7 @@ static const char *fill_faces(builder *build, const unsigned polygons[]) {
   }
   build->face_start[build->of->n_faces] = side;
   for (int e = 0; e < build->of->n_edges; e++)
-    if (build->edges[e][3] < 0) return "has an edge with only one face";
+    if (build->edge_uses[e] != 2) return "has an edge with only one face";
   return NULL;
 }
 

@@ -8,10 +8,7 @@
 typedef struct gap_topology {
   int n_corners, n_edges, n_faces;
 
-  /* [n_edges] its two ends, then for each of the two faces beside it one
-   * corner that is not on the edge, or -1 */
-  const int (*edges)[4];
-
+  const int (*edges)[2];   /* [n_edges] the two ends of each */
   const int *face_start;   /* [n_faces + 1] into the next one */
   const int *face_corners; /* around the face */
 } gap_topology;

@@ -69,36 +69,22 @@ static void try_faces(const gap_core *a, const gap_core *b,
   }
 }
 
-/* How far the neighbours of an edge reach along n, from the edge on. */
-static void neighbour_range(const gap_core *core, const int edge[4],
-                            const double n[3], double *low, double *high) {
-  *low = *high = 0;
-  double level = vec3_dot(n, core->corners[edge[0]]);
-  for (int k = 2; k < 4; k++) {
-    if (edge[k] < 0) continue;
-    double along = vec3_dot(n, core->corners[edge[k]]) - level;
-    *low = fmin(*low, along);
-    *high = fmax(*high, along);
-  }
-}
-
-static void try_edge_pair(const gap_core *a, const int edge_a[4],
-                          const gap_core *b, const int edge_b[4],
+/* Across two edges, where they are further apart than the cores in the best direction:
+ * s(n) is no more. */
+static void try_edge_pair(const gap_core *a, const int edge_a[2],
+                          const gap_core *b, const int edge_b[2],
                           gap_direction *best) {
-  double along_a[3], along_b[3], n[3], back[3];
-  vec3_subtract(along_a, a->corners[edge_a[1]], a->corners[edge_a[0]]);
-  vec3_subtract(along_b, b->corners[edge_b[1]], b->corners[edge_b[0]]);
+  const double *on_a = a->corners[edge_a[0]], *on_b = b->corners[edge_b[0]];
+  double along_a[3], along_b[3], n[3], between[3];
+  vec3_subtract(along_a, a->corners[edge_a[1]], on_a);
+  vec3_subtract(along_b, b->corners[edge_b[1]], on_b);
   vec3_cross(n, along_a, along_b);
-
-  // one whose neighbour is level is across a face, which is tried
-  double low_a, high_a, low_b, high_b;
-  neighbour_range(a, edge_a, n, &low_a, &high_a);
-  if (low_a < 0 && high_a > 0) return;
-  neighbour_range(b, edge_b, n, &low_b, &high_b);
-
-  vec3_negate(back, n);
-  if (low_a >= 0 && high_b <= 0) gap_direction_try(a, b, n, best);
-  if (high_a <= 0 && low_b >= 0) gap_direction_try(a, b, back, best);
+  vec3_subtract(between, on_a, on_b);
+  double apart = vec3_dot(n, between),
+         least = best->separation * vec3_length(n);
+  if (apart > least) gap_direction_try(a, b, n, best);
+  vec3_negate(n, n);
+  if (-apart > least) gap_direction_try(a, b, n, best);
 }
 
 /* Edges of boxes along one axis of each are across one direction. It is not looked at
@@ -106,18 +92,14 @@ static void try_edge_pair(const gap_core *a, const int edge_a[4],
 static void try_box_edges(const gap_core *a, const gap_core *b,
                           const box_pair *boxes, double rounding,
                           gap_direction *best) {
-  enum { ALONG_AN_AXIS = 4 };
-  for (int i = 0; i < a->topology->n_edges; i += ALONG_AN_AXIS)
-    for (int j = 0; j < b->topology->n_edges; j += ALONG_AN_AXIS) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
       double n[3];
-      vec3_cross(n, boxes->half[0][i / ALONG_AN_AXIS],
-                 boxes->half[1][j / ALONG_AN_AXIS]);
-      if (fabs(vec3_dot(n, boxes->between)) - reach_of_boxes(boxes, n) <=
+      vec3_cross(n, boxes->half[0][i], boxes->half[1][j]);
+      if (vec3_dot(n, boxes->between) < 0) vec3_negate(n, n);
+      if (vec3_dot(n, boxes->between) - reach_of_boxes(boxes, n) >
           (best->separation + rounding) * vec3_length(n))
-        continue;
-      for (int k = 0; k < ALONG_AN_AXIS * ALONG_AN_AXIS; k++)
-        try_edge_pair(a, a->topology->edges[i + k / ALONG_AN_AXIS], b,
-                      b->topology->edges[j + k % ALONG_AN_AXIS], best);
+        gap_direction_try(a, b, n, best);
     }
 }
 
