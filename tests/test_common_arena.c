@@ -224,38 +224,10 @@ static void test_a_pool_grows_with_what_it_held(void) {
   CU_ASSERT(!POOL_RESERVE(&pool, numbers, 151));
   CU_ASSERT_PTR_NULL(numbers);
   CU_ASSERT_EQUAL(memory.n_held, 0);
-  memory_pool_release(&pool);
-}
-
-static void test_a_block_grows_with_what_it_held(void) {
-  prepare_memory();
-  memory_block block = {0};
-  int *numbers = memory_block_grow(&block, &source, 100, sizeof *numbers);
-  CU_ASSERT_FATAL(numbers != NULL);
-  fill(numbers, 100, 7);
-  numbers = memory_block_grow(&block, &source, 101, sizeof *numbers);
-  CU_ASSERT_FATAL(numbers != NULL);
-  CU_ASSERT(holds(numbers, 100, 7));
-  CU_ASSERT_EQUAL(block.size, 150 * sizeof *numbers);
-  CU_ASSERT_EQUAL(memory.n_held, 1);
-  CU_ASSERT_EQUAL(memory.bytes_held, (long)block.size);
-  CU_ASSERT_PTR_EQUAL(
-      memory_block_reserve(&block, &source, 150, sizeof *numbers), numbers);
-
-  fail_allocations_from(&memory, 0);
-  CU_ASSERT_PTR_NULL(memory_block_grow(&block, &source, 151, sizeof *numbers));
-  CU_ASSERT_PTR_EQUAL(block.data, numbers);
-  CU_ASSERT(holds(numbers, 100, 7));
-  CU_ASSERT_PTR_NULL(
-      memory_block_reserve(&block, &source, 151, sizeof *numbers));
-  CU_ASSERT_PTR_NULL(block.data);
-  CU_ASSERT_EQUAL(block.size, 0);
-  CU_ASSERT_EQUAL(memory.n_held, 0);
-
   fail_no_allocation(&memory);
-  CU_ASSERT(memory_block_grow(&block, &source, 0, sizeof *numbers) != NULL);
-  memory_block_release(&block, &source);
-  CU_ASSERT_EQUAL(memory.n_held, 0);
+  CU_ASSERT(POOL_GROW(&pool, numbers, 0));
+  CU_ASSERT_PTR_NOT_NULL(numbers);
+  memory_pool_release(&pool);
 }
 
 /* A size that has no number is no memory, and the source is not asked. */
@@ -265,12 +237,7 @@ static void test_sizes_that_overflow(void) {
   memory_pool_open(&pool, &source);
   const size_t counts[] = {SIZE_MAX, SIZE_MAX / sizeof(double) + 1};
   for (int i = 0; i < 2; i++) {
-    memory_block block = {0};
     double *of_pool = NULL;
-    CU_ASSERT_PTR_NULL(
-        memory_block_reserve(&block, &source, counts[i], sizeof(double)));
-    CU_ASSERT_PTR_NULL(
-        memory_block_grow(&block, &source, counts[i], sizeof(double)));
     CU_ASSERT(!POOL_RESERVE(&pool, of_pool, counts[i]));
     CU_ASSERT(!POOL_GROW(&pool, of_pool, counts[i]));
   }
@@ -291,7 +258,6 @@ int main(void) {
       {"after a release", test_may_be_used_after_its_release},
       {"a pool's blocks", test_a_pool_keeps_its_others},
       {"a pool that grows", test_a_pool_grows_with_what_it_held},
-      {"a block that grows", test_a_block_grows_with_what_it_held},
       {"sizes that overflow", test_sizes_that_overflow},
       CU_TEST_INFO_NULL};
   return run_tests("arena", tests);

@@ -113,33 +113,3 @@ bool memory_pool_grow(memory_pool *pool, void *pointer, size_t count,
                       size_t element_size) {
   return replace(pool, pointer, count, element_size, true);
 }
-
-void *memory_block_reserve(memory_block *block, const memory_source *source,
-                           size_t count, size_t element_size) {
-  if (block->data != NULL && count <= block->size / element_size)
-    return block->data;
-  size_t size = grown_size(block->size, count, element_size);
-  memory_block_release(block, source);
-  return size != 0 ? memory_block_grow(block, source, size, 1) : NULL;
-}
-
-void *memory_block_grow(memory_block *block, const memory_source *source,
-                        size_t count, size_t element_size) {
-  if (block->data != NULL && count <= block->size / element_size)
-    return block->data;
-
-  size_t size = grown_size(block->size, count, element_size);
-  void *data = size != 0 ? source->allocate(source->context, size) : NULL;
-  if (data == NULL) return NULL;
-  if (block->data != NULL) memcpy(data, block->data, block->size);
-  memory_block_release(block, source);
-  *block = (memory_block){data, size};
-  return data;
-}
-
-void memory_block_release(memory_block *block, const memory_source *source) {
-  if (block->data != NULL)
-    source->release(source->context, block->data, block->size);
-  block->data = NULL;
-  block->size = 0;
-}

@@ -54,28 +54,4 @@ bool memory_pool_grow(memory_pool *pool, void *pointer, size_t count,
 #define POOL_GROW(pool, pointer, count)                                        \
   memory_pool_grow((pool), &(pointer), (size_t)(count), sizeof *(pointer))
 
-/** A block that grows and is kept between uses; starts as {NULL, 0}. */
-typedef struct memory_block {
-  void *data;
-  size_t size; /* bytes */
-} memory_block;
-
-/**
- * Make room for `count` elements of `element_size` bytes; the old content is
- * lost when the block has to grow.
- *
- * @return the block's data, or NULL when memory or `size_t` runs out: the
- *         block is then empty ({NULL, 0}). A count of 0 still gives a pointer.
- */
-void *memory_block_reserve(memory_block *block, const memory_source *source,
-                           size_t count, size_t element_size);
-
-/** As memory_block_reserve, but the old content is kept; on failure the block
- *  is unchanged. */
-void *memory_block_grow(memory_block *block, const memory_source *source,
-                        size_t count, size_t element_size);
-
-/** Give the block back; it may be reserved again. */
-void memory_block_release(memory_block *block, const memory_source *source);
-
 #endif
