@@ -185,7 +185,8 @@ static void build_pivot(moving *m) {
 static const situation SITUATIONS[] = {
     {"a box pivots on an edge that it grips", 0.16, 9.81, dInfinity, 0,
      build_pivot, 0, 0},
-    {"arm", 0.64, 9.81, 0, 0, build_arm, 0, 0},
+    /* heavier, its longer steps are conserving's under trapezoid, and closer */
+    {"arm", 0.64, 1, 0, 0, build_arm, 0, 0},
     {"slider on a hinge", 0.64, 9.81, 0, 0, build_turning_slider, 0, 0},
     {"ball spun", 0.64, 9.81, 0.2, 0, build_spun_ball, 1, 0},
     {"puck", 0.64, 9.81, 0.1, 0, build_puck, 0, 0},

@@ -362,13 +362,14 @@ static bool choose_active(event_state *w) {
   return approaches;
 }
 
-/* True if the program gave a joint velocities that it does not allow. */
-static bool joints_approach(const event_state *w) {
+/* True if the program gave a joint velocities that it does not allow, or `all` may have
+ * such. */
+static bool joints_approach(const event_state *w, bool all) {
   const world_snapshot *here = w->s.here;
   double tolerance = fmax(event_rate_tolerance(w), 1e-8);
   for (int j = 0; j < here->n_joints; j++) {
     const world_joint *joint = &here->joints[j];
-    if (joint->rows < 0 || all_unchanged(w, joint->body)) continue;
+    if (joint->rows < 0 || (!all && all_unchanged(w, joint->body))) continue;
     const host_joint_rows *read = &here->joint_rows[joint->rows];
     const host_rows *rows = &read->rows;
     for (unsigned r = 0; r < rows->count; r++) {
@@ -615,20 +616,20 @@ static bool is_free_mechanism(const event_state *w) {
  * one that settles. Else the rest of the host's step is one of first order, but what moves
  * alone or touches is left as it is, less energy that rows brought. */
 static bool try_step(event_state *w, double *size) {
-  const bool conserves = w->s.rule->conserves, is_free = is_free_mechanism(w);
+  const bool is_free = is_free_mechanism(w);
   const bool flies = !touches(w);
   const int MOST_FAILED = is_free ? 20 : 10; /* sizes of the host's step */
   while (!w->crowded) {
     if (!event_try(w, *size)) return false;
     if (w->crowded || !w->s.unsettled) return true;
-    if (conserves && flies && w->n_failed++ < MOST_FAILED) {
+    if (flies && w->n_failed++ < MOST_FAILED) {
       undo_nothing(w);
       *size /= 2;
       continue;
     }
     event_report(w)->not_converged = 1;
     w->s.unsettled = false;
-    w->crowded = !conserves || (flies && !is_free) || !cut_energy(w);
+    w->crowded = (flies && !is_free) || !cut_energy(w);
     return true;
   }
   return true;
@@ -649,14 +650,10 @@ static int count_closed(const event_state *w) {
   return n;
 }
 
-/* Its rounds are as many as the scheme has: drawn bridges gain after four under conserving,
- * and others take three times the work after sixteen (test_never_worse). */
 static bool rest_in_first_order(event_state *w, double *remaining) {
   const step_rule *rule = w->s.rule;
-  step_rule rest = first_order_rule;
-  rest.rounds = rule->rounds;
   undo_nothing(w);
-  w->s.rule = &rest;
+  w->s.rule = &first_order_rule;
   bool taken = event_try(w, *remaining) && events_hold(w);
   event_note_crowd(w, taken ? count_closed(w) : 0);
   taken = taken && pass(w, remaining, *remaining);
@@ -675,7 +672,9 @@ static bool run_substeps(event_state *w) {
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; !is_over(w, remaining); first = false) {
-    bool approach = choose_active(w) || (first && joints_approach(w));
+    bool turns = second_order_choose(&w->s, remaining) && !w->own->holds;
+    bool approach =
+        choose_active(w) || ((first || turns) && joints_approach(w, turns));
     if (!w->crowded && approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
@@ -751,6 +750,7 @@ static const double DRAW_WORK = 3e8;
 
 static void start_step(event_state *w) {
   const world_snapshot *home = &w->s.home;
+  w->s.rule = w->own;
   w->now.time = w->s.step->time;
   w->n_entries = 0;
   w->n_events = w->n_failed = 0;

@@ -355,7 +355,7 @@ static bool sum_up(event_state *w, scheme_step *step) {
 
 static bool solve_all_islands(event_state *w, scheme_step *step,
                               const step_rule *rule) {
-  w->s.rule = rule;
+  w->own = w->s.rule = rule;
   bool several = step->n_islands > 1;
   bool solved = reserve_islands(w, step) && (!several || read_whole(w, step));
   if (solved && several) unite_by_springs(w, step);

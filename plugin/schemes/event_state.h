@@ -42,6 +42,7 @@ typedef struct contact_slide {
 
 typedef struct event_state {
   second_order s;       /* of the islands in hand */
+  const step_rule *own; /* of the scheme; a step's may be the conserving one */
   motion now;           /* the start of the substep */
   motion next;          /* its trial end */
   world_snapshot ahead; /* the world there, */

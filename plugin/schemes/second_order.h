@@ -33,8 +33,13 @@ assembly_request second_order_request(const second_order *s,
                                       const world_snapshot *at,
                                       joint_level level, double h);
 
-/** A step of size h. `here` is at `from`. Sets s->unsettled where the rounds of a rule that
- *  conserves do not end: the step is too large.
+/** Where joints turn a body by more than half a radian in h, by the forces of the last step,
+ *  the rule becomes the conserving one, which ends on their surfaces. */
+bool second_order_choose(second_order *s, double h);
+
+/** A step of size h. `here` is at `from`. The rule becomes the conserving one where this
+ *  step's own forces turn a body so far, too. Sets s->unsettled where rounds of that do not
+ *  end: the step is too large.
  *  @param to  out, may not be `from`
  *  @return false with the outcome's message. */
 bool second_order_take(second_order *s, const motion *from, double h,

@@ -85,6 +85,10 @@ static const double *project(second_order *s, int n_rows, const motion *to) {
              : NULL;
 }
 
+/* Of the energy that is left. What changes by more from step to step has met its rows as in
+ * an impact, as bodies do that turn by radians a step, and lost it. */
+static const double MOST_LENT = 0.25;
+
 bool step_end_hold(second_order *s, const double undone[], motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = s->n_end;
   bool conserves = s->rule->conserves;
@@ -118,7 +122,9 @@ bool step_end_hold(second_order *s, const double undone[], motion *to) {
         mass_product(body->mass, body->inertia, undone + 6 * b, undone + 6 * b);
     memcpy(to->v + 6 * b, v + 6 * b, 6 * sizeof *v);
   }
-  if (goes_on < -0.5 * was)
+  double lent = motion_energy(&s->home, to, s->carry);
+  double left = motion_energy(&s->home, to, to->v);
+  if (goes_on < -0.5 * was || lent + was / 2 - goes_on > MOST_LENT * left)
     memset(s->carry, 0, 6 * (size_t)n_bodies * sizeof *s->carry);
   return true;
 }

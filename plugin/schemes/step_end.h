@@ -9,7 +9,8 @@
  * its last substep pressed allow, with the least change measured by mass. Under a rule
  * that conserves it is remembered: most of it is undone when the next step begins (40).
  * But where it takes back most of what was undone, bodies swing about their rows, unseen, as
- * wheels do that came off a kerb's edge: it stands then.
+ * wheels do that came off a kerb's edge; or where it jumps by much of the energy: it stands
+ * then.
  *
  * @param undone  [6 n_bodies] where the step began, m/s
  */

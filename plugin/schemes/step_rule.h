@@ -13,9 +13,7 @@ typedef struct step_rule {
   double
       share; /* of the end, in the mean velocity of the step and in its forces; 0:
                     alpha of the options */
-  bool ends;  /* rows hold the velocity at the end, not the mean one */
-  int rounds; /* at most; of first_order_rule those of the scheme whose step it
-                    ends */
+  bool ends;     /* rows hold the velocity at the end, not the mean one */
   bool midpoint; /* Jacobians and masses at q + (h/2) v */
   bool holds; /* velocities that joints do not allow are taken out when a step
                     ends: they would turn round from step to step */
