@@ -432,7 +432,7 @@ static void test_rods_do_not_sweep_past_pegs(void) {
     for (int i = 0; i < count; i++) sweep_past(SCHEMES[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);
   }
-  /* at rest, moved by what corrects their torn hinges */
+  /* whose hinges tore */
   tally torn = {0};
   sweep_past("scheme=trapezoid-1", 90, &torn);
   sweep_past("scheme=trapezoid-1", 271, &torn);

@@ -545,13 +545,7 @@ static bool correct(event_state *w, double last) {
     if (!close_stops(w)) return false;
     if (moves_soft(w)) step_end_load(&w->s, &w->ahead);
   }
-  int n = w->s.home.n_bodies;
-  world_pose *from;
-  if (!ARENA_TAKE(&w->s.base.arena, from, n))
-    return outcome_no_memory(w->s.step->out);
-  memcpy(from, w->now.poses, (size_t)n * sizeof *from);
-  return step_end_correct(&w->s, &w->ahead, &w->now) &&
-         events_hold_correction(w, from);
+  return step_end_correct(&w->s, &w->ahead, &w->now);
 }
 
 /* Bodies on joints, whose rows may have brought energy: [n_bodies] */

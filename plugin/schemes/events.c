@@ -78,20 +78,8 @@ bool events_look_for_fast(event_state *w) {
          step_sweep_find(&w->sweep, &way) || outcome_no_memory(w->s.step->out);
 }
 
-/* Into w->held_shares. */
-static bool find_held(event_state *w, const sweep_way *way) {
-  int n_held;
-  ode_mlcp_report *report = event_report(w);
-  double left = w->s.step->options->budget - report->solver_work;
-  if (!step_sweep_hold(&w->sweep, way, NULL, left, w->held_shares, &n_held))
-    return outcome_no_memory(w->s.step->out);
-  step_sweep_report(&w->sweep, report);
-  report->held += n_held;
-  return true;
-}
-
 bool events_hold(event_state *w) {
-  int n = w->s.home.n_bodies;
+  int n = w->s.home.n_bodies, n_held;
   const double h = w->next.time - w->now.time;
   motion from = w->now, to = w->next;
   sweep_way way = way_of(w, h);
@@ -101,28 +89,14 @@ bool events_hold(event_state *w) {
   to.v = w->way_v;
   if (!sweeps(w)) return true;
   motion_lead(&from, &to, n, h);
-  if (!find_held(w, &way)) return false;
+  ode_mlcp_report *report = event_report(w);
+  double left = w->s.step->options->budget - report->solver_work;
+  if (!step_sweep_hold(&w->sweep, &way, NULL, left, w->held_shares, &n_held))
+    return outcome_no_memory(w->s.step->out);
+  step_sweep_report(&w->sweep, report);
   (void)step_sweep_keep(&way, w->held_shares, w->now.v, 0, (unsigned)n,
                         w->next.v);
-  return true;
-}
-
-bool events_hold_correction(event_state *w, world_pose from_poses[]) {
-  int n = w->s.home.n_bodies;
-  const double h = w->s.step->step_size;
-  motion from = {.poses = from_poses, .v = w->struck};
-  motion to = {.poses = w->now.poses, .v = w->way_v};
-  sweep_way way = way_of(w, h);
-  way.from = &from;
-  way.to = &to;
-  if (!sweeps(w)) return true;
-  memset(from.v, 0, 6 * (size_t)n * sizeof *from.v);
-  motion_lead(&from, &to, n, h);
-  for (int i = 0; i < 6 * n; i++) from.v[i] = to.v[i] *= 0.5;
-  if (!find_held(w, &way)) return false;
-  for (int b = 0; b < n; b++)
-    if (w->held_shares[b] < 1)
-      motion_body_between(&to.poses[b], NULL, &from, &to, b, w->held_shares[b]);
+  report->held += n_held;
   return true;
 }
 

@@ -35,10 +35,6 @@ bool events_look_for_fast(event_state *w);
  *  of first order. @return false where memory ran out. */
 bool events_hold(event_state *w);
 
-/** The same on the way on which errors of positions were corrected, from `from` [n_bodies]
- *  to w->now: a hinge that is torn can move what is at rest past a peg. */
-bool events_hold_correction(event_state *w, world_pose from[]);
-
 /** The longest substep that fast bodies allow, s. */
 double events_longest(event_state *w);
 
