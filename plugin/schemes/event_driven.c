@@ -666,6 +666,7 @@ static bool run_substeps(event_state *w) {
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; !is_over(w, remaining); first = false) {
+    /* gap's velocities may be such as joints do not allow */
     bool turns = second_order_choose(&w->s, remaining) && !w->own->holds;
     bool approach =
         choose_active(w) || ((first || turns) && joints_approach(w, turns));

@@ -664,7 +664,8 @@ static void turn_first(second_order *s, const motion *from, int b, double h,
   for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
 }
 
-/* Sizes of a step are compared by one and the same method. */
+/* Where an accuracy is asked for, sizes of a step are compared by one and the same
+ * method. */
 static bool may_turn(const second_order *s) {
   return !s->rule->first && !s->rule->conserves &&
          !(s->step->options->accuracy > 0);

@@ -34,7 +34,8 @@ assembly_request second_order_request(const second_order *s,
                                       joint_level level, double h);
 
 /** Where joints turn a body by more than half a radian in h, by the forces of the last step,
- *  the rule becomes the conserving one, which ends on their surfaces. */
+ *  the rule becomes the conserving one, which ends on their surfaces. @return true if it
+ *  did. */
 bool second_order_choose(second_order *s, double h);
 
 /** A step of size h. `here` is at `from`. The rule becomes the conserving one where this
