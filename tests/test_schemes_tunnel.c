@@ -432,11 +432,12 @@ static void test_rods_do_not_sweep_past_pegs(void) {
     for (int i = 0; i < count; i++) sweep_past(SCHEMES[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);
   }
-  /* whose hinges tore */
-  tally torn = {0};
-  sweep_past("scheme=trapezoid-1", 90, &torn);
-  sweep_past("scheme=trapezoid-1", 271, &torn);
-  CU_ASSERT_EQUAL(torn.passed, 0);
+  /* whose hinges tore, and one that was looked for where a step does not get to */
+  tally drawn = {0};
+  sweep_past("scheme=trapezoid-1", 90, &drawn);
+  sweep_past("scheme=trapezoid-1", 271, &drawn);
+  sweep_past("scheme=conserving", 326, &drawn);
+  CU_ASSERT_EQUAL(drawn.passed, 0);
 }
 
 /* --- programs that make their own contacts --------------------------------- */

@@ -99,6 +99,7 @@ typedef struct event_state {
   dBodyID *ids;        /* [n_bodies] */
   double *held_shares; /* [n_bodies] see step_sweep_hold; */
   double *way_v;       /* [6 n_bodies] velocities at its way's end */
+  motion led;          /* the trial's end, as its way comes to it */
   step_sweep sweep;    /* of fast bodies: */
   double sweep_share;  /* where they meet in the trial step; */
   bool meets;          /* that is its first collision */
