@@ -548,14 +548,22 @@ static bool correct(event_state *w, double last) {
   return step_end_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* Bodies on joints, whose rows may have brought energy: [n_bodies] */
-static void find_jointed(const event_state *w, bool jointed[]) {
+/* Find bodies on joints, whose rows may have brought energy.
+ * @return true if joints hold bodies that move alone, which then keep their momentum */
+static bool find_jointed(event_state *w) {
   const world_snapshot *home = &w->s.home;
-  memset(jointed, 0, (size_t)home->n_bodies * sizeof *jointed);
-  for (int j = 0; j < home->n_joints; j++)
-    for (int side = 0; side < 2 && home->joints[j].rows >= 0; side++)
-      if (home->joints[j].body[side] >= 0)
-        jointed[home->joints[j].body[side]] = true;
+  bool any = false, is_free = true;
+  memset(w->jointed, 0, (size_t)home->n_bodies * sizeof *w->jointed);
+  for (int j = 0; j < home->n_joints; j++) {
+    if (home->joints[j].rows < 0) continue;
+    any = true;
+    for (int side = 0; side < 2; side++) {
+      int b = home->joints[j].body[side];
+      if (b >= 0) w->jointed[b] = true;
+      is_free &= world_is_dynamic(home, b);
+    }
+  }
+  return any && is_free;
 }
 
 /* Take what did not settle, less what rows brought, which the bodies on them have to give:
@@ -566,7 +574,6 @@ static bool cut_energy(event_state *w) {
   double *from = w->struck; /* as they turn with their bodies */
   double *v = w->next.v;
   if (motion_energy(&w->s.home, &w->next, v) <= most) return true;
-  find_jointed(w, w->jointed);
   for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
     from[i] = w->jointed[i / 6] ? 0 : v[i];
   double others = motion_energy(&w->s.home, &w->next, from);
@@ -591,26 +598,11 @@ static bool touches(const event_state *w) {
   return false;
 }
 
-/* True if joints hold bodies that move alone, which then keep their momentum. */
-static bool is_free_mechanism(const event_state *w) {
-  const world_snapshot *home = &w->s.home;
-  bool any = false;
-  for (int j = 0; j < home->n_joints; j++) {
-    const world_joint *joint = &home->joints[j];
-    if (joint->rows < 0) continue;
-    if (!world_is_dynamic(home, joint->body[0]) ||
-        !world_is_dynamic(home, joint->body[1]))
-      return false;
-    any = true;
-  }
-  return any;
-}
-
 /* A step of the size; or in flight, to conserve what it does, of half, a quarter .. of it:
  * one that settles. Else the rest of the host's step is one of first order, but what moves
  * alone or touches is left as it is, less energy that rows brought. */
 static bool try_step(event_state *w, double *size) {
-  const bool is_free = is_free_mechanism(w);
+  const bool is_free = find_jointed(w);
   const bool flies = !touches(w);
   const int MOST_FAILED = is_free ? 20 : 10; /* sizes of the host's step */
   while (!w->crowded) {
