@@ -164,7 +164,7 @@ tried joints quick joint_error_worst "$more_sweeps" chain .01 -- quick:200 -- \
 tried joints ah joint_error_worst '--scheme conserving' chain .01 -- conserving -- \
   ./scenes chain .01
 tried joints trapezoid joint_error_worst "$step" chain .01 -- trapezoid -- \
-  ./scenes chain .005
+  ./scenes chain .0025
 tried sinking step penetration_p90 "$step" rest .01 -- step -- ./scenes rest .005
 tried sinking quick penetration_p90 "$step" load .01 -- quick -- ./scenes load .0025
 tried sinking ah penetration_p90 '--scheme st' rest .01 -- st -- ./scenes rest .01

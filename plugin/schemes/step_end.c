@@ -87,7 +87,7 @@ static const double *project(second_order *s, int n_rows, const motion *to) {
 
 /* Of the energy that is left. What changes by more from step to step has met its rows as in
  * an impact, as bodies do that turn by radians a step, and lost it. */
-static const double MOST_LENT = 0.25;
+static const double MOST_LENT = 0.1;
 
 bool step_end_hold(second_order *s, const double undone[], motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = s->n_end;
