@@ -325,7 +325,7 @@ static bool solve_sets(event_state *w, const scheme_step *step, bool hides) {
 /* Said once: what the scheme does to joints that curve, by its nature. */
 static void warn_of_curves(event_state *w, const scheme_step *step) {
   outcome *out = step->out;
-  const char *warning = w->s.rule->curves;
+  const char *warning = w->own->curves;
   if (w->warned || !w->curves || out->warning[0] != '\0' || warning == NULL ||
       second_order_alpha(&w->s) == 1)
     return;
