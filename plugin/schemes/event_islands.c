@@ -327,7 +327,7 @@ static void warn_of_curves(event_state *w, const scheme_step *step) {
   outcome *out = step->out;
   const char *warning = w->own->curves;
   if (w->warned || !w->curves || out->warning[0] != '\0' || warning == NULL ||
-      second_order_alpha(&w->s) == 1)
+      step->options->alpha == 1)
     return;
   w->warned = true;
   snprintf(out->warning, sizeof out->warning, "%s", warning);
